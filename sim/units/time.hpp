@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cmath>
+#include <compare>
+#include <cstdint>
+
+#include "units/quantity.hpp"
+
+namespace gpuscale {
+
+/// An instant of simulated time in whole picoseconds since the start, so that two runs agree to
+/// the last digit and times compare with ==. Covers 106 days.
+class Time {
+ public:
+  constexpr Time() = default;
+  constexpr explicit Time(std::int64_t picoseconds) : picoseconds_(picoseconds) {}
+
+  [[nodiscard]] constexpr std::int64_t picoseconds() const { return picoseconds_; }
+  [[nodiscard]] constexpr Seconds since_start() const { return Seconds(static_cast<double>(picoseconds_) * 1e-12); }
+
+  /// The instant a duration later, rounded to the nearest picosecond.
+  [[nodiscard]] Time after(Seconds duration) const { return Time(picoseconds_ + std::llround(duration.count() * 1e12)); }
+
+  constexpr auto operator<=>(const Time&) const = default;
+
+  friend constexpr Seconds operator-(Time later, Time earlier) {
+    return Seconds(static_cast<double>(later.picoseconds_ - earlier.picoseconds_) * 1e-12);
+  }
+
+ private:
+  std::int64_t picoseconds_ = 0;
+};
+
+}  // namespace gpuscale
