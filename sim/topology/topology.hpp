@@ -1,0 +1,100 @@
+#pragma once
+
+/// \file
+/// The graph of devices and one-way links that transfers run over. Built once, checked, then only
+/// asked. Boost.Graph stays in the .cpp.
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "topology/machine_spec.hpp"
+#include "units/id.hpp"
+#include "units/quantity.hpp"
+
+namespace gpuscale {
+
+struct Device {
+  std::string name;  ///< unique in the topology, such as node3.gpu0; the node is left out if there is one
+  DeviceKind kind = DeviceKind::gpu;
+  int node = 0;
+  bool peer_to_peer = false;      ///< gpu: may copy to another over PCIe
+  ChannelId through = {};         ///< cpu: peer traffic that passes its root complex; may be invalid
+  ChannelId staging = {};         ///< memory: copies between GPUs that pass through it; may be invalid
+};
+
+struct Link {
+  DeviceId from;
+  DeviceId to;
+  ChannelId channel;  ///< whose rate it uses; both directions of a half-duplex link have the same
+  Seconds latency;
+  std::string type;   ///< link type id, such as pcie-3
+  std::string kind;   ///< pcie, nvlink, socket, memory, infiniband, ethernet
+};
+
+/// A rate that transfers share, by name for reports.
+struct Channel {
+  std::string name;
+  BytesPerSecond rate;  ///< delivered to large transfers
+};
+
+/// How a copy goes from one device to another.
+struct Route {
+  std::vector<ChannelId> channels;  ///< every rate it uses, repeated where it passes twice
+  Seconds latency;                  ///< sum over its links
+  bool staged = false;              ///< written to host memory and read from there
+  bool over_nvlink = false;         ///< NVLink all the way
+  bool crosses_nodes = false;
+};
+
+class Topology {
+ public:
+  ~Topology();
+  Topology(Topology&&) noexcept;
+  Topology& operator=(Topology&&) noexcept;
+
+  [[nodiscard]] std::span<const Device> devices() const;
+  [[nodiscard]] std::span<const Link> links() const;
+  [[nodiscard]] std::span<const Channel> channels() const;
+  [[nodiscard]] const Device& device(DeviceId id) const { return devices()[id.index()]; }
+
+  /// All GPUs, in the order they were added.
+  [[nodiscard]] std::span<const DeviceId> gpus() const;
+
+  /// The way of a copy between two devices: over NVLink where there is one; directly over PCIe or the
+  /// network where both ends may; otherwise through the memory nearest to the sender. Among equal ways
+  /// the one with fewest links, then least latency, then lowest link numbers. Cached; safe to call from
+  /// one thread at a time. The same device: an empty route.
+  [[nodiscard]] const Route& route(DeviceId from, DeviceId to) const;
+
+  /// The host memory with the shortest way from a GPU.
+  [[nodiscard]] DeviceId host_memory(DeviceId gpu) const;
+
+ private:
+  friend class TopologyBuilder;
+  struct Graph;
+  explicit Topology(std::unique_ptr<Graph> graph);
+  std::unique_ptr<Graph> graph_;
+};
+
+/// Collects devices and links; build() checks that every GPU reaches every other.
+class TopologyBuilder {
+ public:
+  TopologyBuilder();
+  ~TopologyBuilder();
+
+  DeviceId add(Device device);
+  ChannelId add_channel(std::string name, BytesPerSecond rate);
+  /// Both directions, each with the full rate, or one rate for both if half duplex.
+  void connect(DeviceId a, DeviceId b, const LinkType& type, int lanes);
+
+  /// \throws ScenarioError naming the first pair of GPUs without a way between them.
+  Topology build() &&;
+
+ private:
+  std::unique_ptr<Topology::Graph> graph_;
+};
+
+}  // namespace gpuscale
