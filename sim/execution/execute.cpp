@@ -1,0 +1,175 @@
+#include "execution/execute.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "engine/event_queue.hpp"
+#include "engine/run.hpp"
+#include "execution/lanes.hpp"
+#include "network/flow_model.hpp"
+#include "units/check.hpp"
+
+namespace gpuscale {
+
+namespace {
+
+enum class EventKind : std::uint32_t { work_done, transfer_starts, network_wakes };
+
+struct Event {
+  EventKind kind;
+  std::uint32_t subject;     ///< task; unused for network_wakes
+  std::uint32_t generation;  ///< an event of an older generation is void
+};
+
+std::vector<BytesPerSecond> rates_of(std::span<const Channel> channels) {
+  std::vector<BytesPerSecond> rates;
+  rates.reserve(channels.size());
+  for (const Channel& channel : channels) rates.push_back(channel.rate);
+  return rates;
+}
+
+/// The state of a run. Events come from the queue; each handler moves tasks on.
+class Execution {
+ public:
+  Execution(const Plan& plan, const Topology& topology)
+      : plan_(plan),
+        channel_count_(topology.channels().size()),
+        flows_(rates_of(topology.channels())),
+        lanes_(plan),
+        waiting_for_(plan.size()) {
+    timeline_.tasks.resize(plan.size());
+  }
+
+  Timeline run() {
+    for (std::size_t i = 0; i < plan_.size(); ++i) {
+      waiting_for_[i] = plan_.requirement_count(TaskId(i));
+    }
+    for (std::size_t i = 0; i < plan_.size(); ++i) {
+      if (plan_.requirement_count(TaskId(i)) == 0) make_ready(TaskId(i), Time(), TaskId());
+    }
+    end_of_instant(Time());
+    gpuscale::run(queue_, *this);
+    check(done_ == plan_.size(), "every task of a plan runs");
+    note_channels();
+    return std::move(timeline_);
+  }
+
+  void handle(Time now, const Event& event) {
+    switch (event.kind) {
+      case EventKind::work_done:
+        if (event.generation == lanes_.generation(TaskId(event.subject))) finish_work(TaskId(event.subject), now);
+        return;
+      case EventKind::transfer_starts: start_flow(TaskId(event.subject), now); return;
+      case EventKind::network_wakes:
+        if (event.generation == network_generation_) finish_flows(now);
+        return;
+    }
+  }
+
+  void end_of_instant(Time now) {
+    flows_.settle(now);
+    const Time next = flows_.next_completion();
+    if (next == announced_ || next == kNever) return;
+    announced_ = next;
+    queue_.push(next, {EventKind::network_wakes, 0, ++network_generation_});
+  }
+
+ private:
+  void make_ready(TaskId id, Time now, TaskId because_of) {
+    const Task& task = plan_.task(id);
+    if (task.is_transfer) {
+      begin(id, now, because_of);
+      queue_.push(now.after(task.duration), {EventKind::transfer_starts, static_cast<std::uint32_t>(id.index()), 0});
+    } else if (lanes_.enqueue(id)) {
+      begin_work(id, now, because_of);
+    } else {
+      timeline_.tasks[id.index()].blocker = because_of;  // stands if the lane does not make it wait longer
+    }
+  }
+
+  void begin(TaskId id, Time now, TaskId because_of) {
+    timeline_.tasks[id.index()].start = now;
+    timeline_.tasks[id.index()].blocker = because_of;
+  }
+
+  void begin_work(TaskId id, Time now, TaskId because_of) {
+    begin(id, now, because_of);
+    announce(id, lanes_.begin(id, now));
+  }
+
+  void announce(TaskId id, Time end) {
+    queue_.push(end, {EventKind::work_done, static_cast<std::uint32_t>(id.index()), lanes_.generation(id)});
+  }
+
+  void finish_work(TaskId id, Time now) {
+    const TaskId next = lanes_.finish(id);
+    finish(id, now);
+    if (next.valid()) begin_work(next, now, id);
+  }
+
+  void start_flow(TaskId id, Time now) {
+    const Task& task = plan_.task(id);
+    change_speed(id, now, 1);
+    if (task.amount.count() <= 0 || (task.load_count == 0 && task.cap.count() == kUnlimited)) {
+      end_transfer(id, now);
+      return;
+    }
+    flows_.start(now, plan_.loads(id), task.amount, static_cast<std::uint32_t>(id.index()), task.cap);
+  }
+
+  void finish_flows(Time now) {
+    announced_ = kNever;
+    finished_.clear();
+    flows_.finish(now, finished_);
+    for (const std::uint32_t subject : finished_) end_transfer(TaskId(subject), now);
+  }
+
+  void end_transfer(TaskId id, Time now) {
+    change_speed(id, now, -1);
+    finish(id, now);
+  }
+
+  /// Slows the lanes of a transfer's GPUs while it moves, or gives them their speed back.
+  void change_speed(TaskId transfer, Time now, int direction) {
+    for (const LaneId lane : plan_.slowed_lanes(transfer)) {
+      const TaskId running = lanes_.change_slowdown(lane, plan_.task(transfer).slowdown, direction, now);
+      if (running.valid()) announce(running, lanes_.end_of(running));
+    }
+  }
+
+  void finish(TaskId id, Time now) {
+    timeline_.tasks[id.index()].end = now;
+    timeline_.end = std::max(timeline_.end, now);
+    ++done_;
+    for (const TaskId successor : plan_.successors(id)) {
+      if (--waiting_for_[successor.index()] == 0) make_ready(successor, now, id);
+    }
+  }
+
+  void note_channels() {
+    timeline_.channels.reserve(channel_count_);
+    for (std::size_t i = 0; i < channel_count_; ++i) {
+      timeline_.channels.push_back({flows_.carried(ChannelId(i)), flows_.busy_time(ChannelId(i))});
+    }
+  }
+
+  static constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+
+  const Plan& plan_;
+  std::size_t channel_count_;
+  FlowModel flows_;
+  Lanes lanes_;
+  EventQueue<Event> queue_;
+  std::vector<std::uint32_t> waiting_for_;
+  std::vector<std::uint32_t> finished_;
+  Time announced_ = kNever;
+  std::uint32_t network_generation_ = 0;
+  std::size_t done_ = 0;
+  Timeline timeline_;
+};
+
+}  // namespace
+
+Timeline execute(const Plan& plan, const Topology& topology) { return Execution(plan, topology).run(); }
+
+}  // namespace gpuscale

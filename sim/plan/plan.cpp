@@ -1,0 +1,92 @@
+#include "plan/plan.hpp"
+
+#include <algorithm>
+
+#include "units/check.hpp"
+
+namespace gpuscale {
+
+std::span<const ChannelLoad> Plan::loads(TaskId id) const {
+  return std::span(loads_).subspan(task(id).first_load, task(id).load_count);
+}
+
+std::span<const LaneId> Plan::slowed_lanes(TaskId id) const {
+  return std::span(slowed_).subspan(task(id).first_slowed, task(id).slowed_count);
+}
+
+std::span<const TaskId> Plan::successors(TaskId id) const {
+  const std::uint32_t first = first_successor_[id.index()];
+  return std::span(successors_).subspan(first, first_successor_[id.index() + 1] - first);
+}
+
+LaneId PlanBuilder::add_lane(std::string name) {
+  plan_.lane_names_.push_back(std::move(name));
+  return LaneId(plan_.lane_names_.size() - 1);
+}
+
+std::uint32_t PlanBuilder::label(std::string_view text) {
+  const auto [position, is_new] = label_numbers_.try_emplace(std::string(text), plan_.labels_.size());
+  if (is_new) plan_.labels_.emplace_back(text);
+  return position->second;
+}
+
+TaskId PlanBuilder::add_task(const Task& task, std::span<const TaskId> requires_tasks) {
+  const TaskId id(plan_.tasks_.size());
+  std::uint32_t count = 0;
+  for (const TaskId required : requires_tasks) {
+    if (!required.valid()) continue;  // nothing to wait for
+    check(required < id, "a task requires only tasks added before it");
+    edges_.push_back({required, id});
+    ++count;
+  }
+  plan_.tasks_.push_back(task);
+  plan_.requirement_counts_.push_back(count);
+  return id;
+}
+
+TaskId PlanBuilder::add(const Work& work, std::span<const TaskId> requires_tasks) {
+  check(work.duration.count() >= 0, "work takes no negative time");
+  Task task;
+  task.activity = work.activity;
+  task.lane = work.lane;
+  task.duration = work.duration;
+  task.label = work.label;
+  return add_task(task, requires_tasks);
+}
+
+TaskId PlanBuilder::add(const Transfer& transfer, std::span<const TaskId> requires_tasks) {
+  check(transfer.amount.count() >= 0 && transfer.latency.count() >= 0, "a transfer has no negative size or latency");
+  Task task;
+  task.activity = transfer.activity;
+  task.is_transfer = true;
+  task.duration = transfer.latency;
+  task.amount = transfer.amount;
+  task.cap = transfer.cap;
+  task.slowdown = transfer.slowdown;
+  task.label = transfer.label;
+  task.first_load = static_cast<std::uint32_t>(plan_.loads_.size());
+  task.load_count = static_cast<std::uint32_t>(transfer.loads.size());
+  task.first_slowed = static_cast<std::uint32_t>(plan_.slowed_.size());
+  task.slowed_count = static_cast<std::uint32_t>(transfer.slowed_lanes.size());
+  plan_.loads_.insert(plan_.loads_.end(), transfer.loads.begin(), transfer.loads.end());
+  plan_.slowed_.insert(plan_.slowed_.end(), transfer.slowed_lanes.begin(), transfer.slowed_lanes.end());
+  return add_task(task, requires_tasks);
+}
+
+TaskId PlanBuilder::join(std::span<const TaskId> requires_tasks) {
+  if (requires_tasks.size() == 1) return requires_tasks.front();
+  return add(Work{.activity = Activity::wait, .label = label("join")}, requires_tasks);
+}
+
+Plan PlanBuilder::build() && {
+  const std::size_t count = plan_.tasks_.size();
+  plan_.first_successor_.assign(count + 1, 0);
+  for (const Edge& edge : edges_) ++plan_.first_successor_[edge.from.index() + 1];
+  for (std::size_t i = 0; i < count; ++i) plan_.first_successor_[i + 1] += plan_.first_successor_[i];
+  plan_.successors_.resize(edges_.size());
+  std::vector<std::uint32_t> next(plan_.first_successor_.begin(), plan_.first_successor_.end() - 1);
+  for (const Edge& edge : edges_) plan_.successors_[next[edge.from.index()]++] = edge.to;
+  return std::move(plan_);
+}
+
+}  // namespace gpuscale

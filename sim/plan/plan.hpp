@@ -1,0 +1,126 @@
+#pragma once
+
+/// \file
+/// A training step as a graph of tasks. A strategy adds tasks and "requires" edges; the executor runs
+/// any plan and knows no strategy: overlap is the absence of an edge.
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "units/channel_load.hpp"
+#include "units/id.hpp"
+#include "units/quantity.hpp"
+
+namespace gpuscale {
+
+/// What time on the critical path is booked under.
+enum class Activity { compute, host, exchange, input, wait };
+
+inline constexpr std::array<std::string_view, 5> kActivityNames = {"compute", "host", "exchange", "input", "wait"};
+
+constexpr std::string_view name(Activity activity) { return kActivityNames[static_cast<std::size_t>(activity)]; }
+
+/// Work for a lane: it occupies the lane for its duration, longer while exchanges slow the lane.
+struct Work {
+  Activity activity = Activity::compute;
+  LaneId lane = {};  ///< invalid: a delay that occupies nothing
+  Seconds duration = {};
+  std::uint32_t label = 0;
+};
+
+/// Bytes that move over channels at one common pace.
+struct Transfer {
+  Bytes amount;
+  std::vector<ChannelLoad> loads;
+  BytesPerSecond cap{std::numeric_limits<double>::infinity()};
+  Seconds latency;                   ///< before the first byte moves
+  std::vector<LaneId> slowed_lanes;  ///< lanes that lose speed while it moves
+  double slowdown = 0.0;             ///< fraction of their speed they lose, 0..1
+  Activity activity = Activity::exchange;
+  std::uint32_t label = 0;
+};
+
+/// A task as stored: spans point into the plan's own arrays.
+struct Task {
+  Activity activity = Activity::compute;
+  bool is_transfer = false;
+  LaneId lane;
+  Seconds duration;  ///< of work; the latency of a transfer
+  Bytes amount;
+  BytesPerSecond cap;
+  double slowdown = 0.0;
+  std::uint32_t label = 0;
+  std::uint32_t first_load = 0;
+  std::uint32_t load_count = 0;
+  std::uint32_t first_slowed = 0;
+  std::uint32_t slowed_count = 0;
+};
+
+/// A finished plan: acyclic, every id in range. Made by PlanBuilder.
+class Plan {
+ public:
+  [[nodiscard]] std::size_t size() const { return tasks_.size(); }
+  [[nodiscard]] const Task& task(TaskId id) const { return tasks_[id.index()]; }
+  [[nodiscard]] std::span<const ChannelLoad> loads(TaskId id) const;
+  [[nodiscard]] std::span<const LaneId> slowed_lanes(TaskId id) const;
+  [[nodiscard]] std::span<const TaskId> successors(TaskId id) const;
+  [[nodiscard]] std::uint32_t requirement_count(TaskId id) const { return requirement_counts_[id.index()]; }
+  [[nodiscard]] const std::string& label(TaskId id) const { return labels_[task(id).label]; }
+  [[nodiscard]] std::size_t lane_count() const { return lane_names_.size(); }
+  [[nodiscard]] const std::string& lane_name(LaneId id) const { return lane_names_[id.index()]; }
+
+ private:
+  friend class PlanBuilder;
+  std::vector<Task> tasks_;
+  std::vector<ChannelLoad> loads_;
+  std::vector<LaneId> slowed_;
+  std::vector<std::uint32_t> requirement_counts_;
+  std::vector<std::uint32_t> first_successor_;
+  std::vector<TaskId> successors_;
+  std::vector<std::string> labels_;
+  std::vector<std::string> lane_names_;
+};
+
+/// Adds lanes, tasks and edges. A task may only require tasks added before it, so every plan is acyclic.
+class PlanBuilder {
+ public:
+  LaneId add_lane(std::string name);
+  /// A text for tasks; the same text gives the same number.
+  std::uint32_t label(std::string_view text);
+
+  TaskId add(const Work& work, std::span<const TaskId> requires_tasks = {});
+  TaskId add(const Transfer& transfer, std::span<const TaskId> requires_tasks = {});
+  /// A task that takes no time: done when all it requires are.
+  TaskId join(std::span<const TaskId> requires_tasks);
+
+  TaskId add(const Work& work, std::initializer_list<TaskId> requires_tasks) {
+    return add(work, std::span<const TaskId>(requires_tasks.begin(), requires_tasks.size()));
+  }
+  TaskId add(const Transfer& transfer, std::initializer_list<TaskId> requires_tasks) {
+    return add(transfer, std::span<const TaskId>(requires_tasks.begin(), requires_tasks.size()));
+  }
+
+  [[nodiscard]] std::size_t size() const { return plan_.tasks_.size(); }
+
+  Plan build() &&;
+
+ private:
+  TaskId add_task(const Task& task, std::span<const TaskId> requires_tasks);
+
+  struct Edge {
+    TaskId from;
+    TaskId to;
+  };
+  Plan plan_;
+  std::vector<Edge> edges_;
+  std::map<std::string, std::uint32_t> label_numbers_;
+};
+
+}  // namespace gpuscale
