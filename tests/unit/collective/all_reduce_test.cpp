@@ -1,0 +1,136 @@
+#include "collective/all_reduce.hpp"
+
+#include <doctest/doctest.h>
+
+#include "execution/execute.hpp"
+#include "machines.hpp"
+
+using namespace gpuscale;
+using namespace gpuscale::testing;
+
+namespace {
+
+Exchange of_size(Bytes size, CodecKind codec = CodecKind::none) {
+  Exchange exchange;
+  exchange.size = size;
+  exchange.values = size.count() / 4.0;
+  exchange.codec = codec;
+  return exchange;
+}
+
+using AddAllReduce = RankTasks (*)(PlanBuilder&, const Topology&, std::span<const Participant>, const Exchange&,
+                                   const RankTasks&);
+
+Time end_of(AddAllReduce add, const Topology& machine, const Exchange& exchange) {
+  PlanBuilder plan;
+  const std::vector<Participant> ranks = participants_of(machine, plan);
+  add(plan, machine, ranks, exchange, RankTasks(ranks.size()));
+  return execute(std::move(plan).build(), machine).end;
+}
+
+double seconds(Time time) { return time.since_start().count(); }
+
+}  // namespace
+
+TEST_SUITE("collective") {
+  TEST_CASE("a ring on idle links takes the textbook time") {
+    // 2 (N-1)/N of the bytes over each link: Patarasuk and Yuan 2009, bandwidth optimal all-reduce.
+    for (const int gpus : {2, 4, 8, 64}) {
+      CAPTURE(gpus);
+      const double n = gpus;
+      CHECK(seconds(end_of(add_ring_all_reduce, star_of(gpus, 12.5_GBps), of_size(400_MB))) ==
+            doctest::Approx(2 * (n - 1) / n * 400e6 / 12.5e9).epsilon(1e-9));
+    }
+  }
+
+  TEST_CASE("a ring pays its latency at each of its 2 (N-1) steps") {
+    for (const int gpus : {2, 4, 8}) {
+      CAPTURE(gpus);
+      const double n = gpus;
+      CHECK(seconds(end_of(add_ring_all_reduce, star_of(gpus, 12.5_GBps, 1_us), of_size(0_B))) ==
+            doctest::Approx(2 * (n - 1) * 2e-6).epsilon(1e-9));
+    }
+  }
+
+  TEST_CASE("the coupled ring equals the ring of every step to the picosecond on idle equal links") {
+    for (const int gpus : {2, 4, 8, 16}) {
+      CAPTURE(gpus);
+      // Sizes for which a step takes whole picoseconds.
+      const Exchange exchange = of_size(1024_MB);
+      const Topology machine = star_of(gpus, 10_GBps, 1_us);
+      CHECK(end_of(add_ring_all_reduce, machine, exchange) == end_of(add_stepwise_ring_all_reduce, machine, exchange));
+    }
+  }
+
+  TEST_CASE("a direct all-reduce moves as much as a ring in two steps") {
+    const Topology machine = star_of(4, 10_GBps, 1_us);
+    CHECK(seconds(end_of(add_direct_all_reduce, machine, of_size(400_MB))) ==
+          doctest::Approx(2 * 0.75 * 400e6 / 10e9 + 2 * 2e-6).epsilon(1e-9));
+  }
+
+  TEST_CASE("a GPU server receives and sends everything over its one link") {
+    // Three senders share the link into GPU 0, then three copies share the link out of it; the sum reads
+    // three copies and its own and writes the result at 288.4 GB/s.
+    const double sum = 5 * 100e6 / 288.4e9;
+    CHECK(seconds(end_of(add_gpu_server, star_of(4, 10_GBps), of_size(100_MB))) ==
+          doctest::Approx(2 * 3 * 100e6 / 10e9 + sum).epsilon(1e-9));
+  }
+
+  TEST_CASE("a CPU server adds up at its rate between the copies") {
+    const Topology machine = desktop_of(2, 10_GBps, 100_GBps);
+    PlanBuilder plan;
+    const std::vector<Participant> ranks = participants_of(machine, plan);
+    Exchange exchange = of_size(100_MB);
+    exchange.transport.server_rate = 5_GBps;
+    add_cpu_server(plan, machine, ranks, exchange, RankTasks(2), plan.add_lane("server"), 0.0);
+    // Each card has its own slot: 10 ms up, one addition of 20 ms, 10 ms down.
+    CHECK(seconds(execute(std::move(plan).build(), machine).end) == doctest::Approx(40e-3).epsilon(1e-9));
+  }
+
+  TEST_CASE("copies through host memory are held to the staged rate of the transport") {
+    const Topology machine = desktop_of(2, 12_GBps, 100_GBps);
+    Exchange exchange = of_size(100_MB);
+    exchange.transport.staged_rate = 5_GBps;
+    CHECK(seconds(end_of(add_ring_all_reduce, machine, exchange)) == doctest::Approx(20e-3).epsilon(1e-9));
+  }
+
+  TEST_CASE("slow host memory holds a staged ring of four cards") {
+    // Each byte of each of four hops is written to and read from memory: 8 x rate <= 16 GB/s.
+    const Topology machine = desktop_of(4, 12_GBps, 16_GBps);
+    CHECK(seconds(end_of(add_ring_all_reduce, machine, of_size(100_MB))) ==
+          doctest::Approx(1.5 * 100e6 / 2e9).epsilon(1e-9));
+  }
+
+  TEST_CASE("an 8-bit ring moves a quarter and pays its codec at every hop") {
+    // arXiv:1511.04561: 0.1 ns to encode and 0.05 ns to decode a number on a GTX Titan.
+    const double n = 4;
+    const double values = 25e6;
+    const double codec_time = values * 0.15e-9 + (n - 1) / n * values * 0.15e-9;
+    CHECK(seconds(end_of(add_ring_all_reduce, star_of(4, 10_GBps), of_size(100_MB, CodecKind::int8))) ==
+          doctest::Approx(2 * (n - 1) / n * 25e6 / 10e9 + codec_time).epsilon(1e-9));
+  }
+
+  TEST_CASE("top-k codes are gathered by every rank and grow with their number") {
+    const Codec& code = codec(CodecKind::top_k);
+    const double values = 25e6;
+    const double wire = values * code.bits_per_value / 8;
+    for (const int gpus : {2, 8}) {
+      CAPTURE(gpus);
+      const double n = gpus;
+      const double codec_time = values * code.encode_per_value.count() + n * values * code.decode_per_value.count();
+      CHECK(seconds(end_of(add_ring_all_reduce, star_of(gpus, 1_GBps), of_size(100_MB, CodecKind::top_k))) ==
+            doctest::Approx((n - 1) * wire / 1e9 + codec_time).epsilon(1e-9));
+    }
+  }
+
+  TEST_CASE("one rank has nothing to exchange") {
+    CHECK(end_of(add_ring_all_reduce, star_of(1, 10_GBps), of_size(100_MB)) == Time());
+  }
+
+  TEST_CASE("half an all-reduce is a reduce-scatter and the other half an all-gather") {
+    const Topology machine = star_of(4, 10_GBps);
+    const double half = 0.75 * 400e6 / 10e9;
+    CHECK(seconds(end_of(add_reduce_scatter, machine, of_size(400_MB))) == doctest::Approx(half).epsilon(1e-9));
+    CHECK(seconds(end_of(add_all_gather, machine, of_size(400_MB))) == doctest::Approx(half).epsilon(1e-9));
+  }
+}

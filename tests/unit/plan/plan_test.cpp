@@ -1,0 +1,48 @@
+#include "plan/plan.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <stdexcept>
+
+using namespace gpuscale;
+
+TEST_SUITE("plan") {
+  TEST_CASE("edges lead from what is required to what requires it") {
+    PlanBuilder builder;
+    const LaneId lane = builder.add_lane("gpu0");
+    const TaskId first = builder.add(Work{.lane = lane, .duration = 1_us});
+    const TaskId second = builder.add(Work{.lane = lane, .duration = 1_us}, {first});
+    const TaskId third = builder.add(Work{.lane = lane, .duration = 1_us}, {first, second});
+    const Plan plan = std::move(builder).build();
+    REQUIRE(plan.successors(first).size() == 2);
+    CHECK(plan.successors(first)[0] == second);
+    CHECK(plan.successors(first)[1] == third);
+    CHECK(plan.requirement_count(third) == 2);
+    CHECK(plan.successors(third).empty());
+  }
+
+  TEST_CASE("a requirement that names no task is no requirement") {
+    PlanBuilder builder;
+    const TaskId task = builder.add(Work{.duration = 1_us}, {TaskId()});
+    CHECK(std::move(builder).build().requirement_count(task) == 0);
+  }
+
+  TEST_CASE("a task cannot require one that is not there yet") {
+    PlanBuilder builder;
+    CHECK_THROWS_AS(builder.add(Work{.duration = 1_us}, {TaskId(5)}), std::logic_error);
+  }
+
+  TEST_CASE("the same label has one number") {
+    PlanBuilder builder;
+    CHECK(builder.label("conv1 forward") == builder.label("conv1 forward"));
+    CHECK(builder.label("conv1 forward") != builder.label("conv1 backward"));
+  }
+
+  TEST_CASE("joining one task is that task") {
+    PlanBuilder builder;
+    const TaskId task = builder.add(Work{.duration = 1_us});
+    CHECK(builder.join(std::array{task}) == task);
+    CHECK(builder.size() == 1);
+  }
+}
