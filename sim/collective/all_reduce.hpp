@@ -14,7 +14,12 @@ namespace gpuscale {
 RankTasks add_ring_all_reduce(PlanBuilder& plan, const Topology& topology, std::span<const Participant> ranks,
                               const Exchange& exchange, const RankTasks& ready);
 
-/// The same with every step of every rank a transfer of its own: the oracle of the coupled form. Without codec.
+/// Sums a tensor over ranks in two steps: each rank receives its 1/N of the tensor from every other and
+/// adds them up, then sends the sum to every other. Each rank sends 2(N-1)/N, as in a ring, but to all.
+RankTasks add_direct_all_reduce(PlanBuilder& plan, const Topology& topology, std::span<const Participant> ranks,
+                                const Exchange& exchange, const RankTasks& ready);
+
+/// A ring with every step of every rank a transfer of its own: the oracle of the coupled form. Without codec.
 RankTasks add_stepwise_ring_all_reduce(PlanBuilder& plan, const Topology& topology, std::span<const Participant> ranks,
                                        const Exchange& exchange, const RankTasks& ready);
 

@@ -19,10 +19,10 @@
 namespace gpuscale {
 
 /// How gradients are summed over ranks. `automatic` takes the framework's.
-enum class ExchangeAlgorithm { automatic, ring, parameter_server_cpu, parameter_server_gpu, gather };
+enum class ExchangeAlgorithm { automatic, ring, direct, parameter_server_cpu, parameter_server_gpu, gather };
 
-inline constexpr std::array<std::string_view, 5> kExchangeAlgorithmNames = {
-    "auto", "ring", "parameter_server_cpu", "parameter_server_gpu", "gather"};
+inline constexpr std::array<std::string_view, 6> kExchangeAlgorithmNames = {
+    "auto", "ring", "direct", "parameter_server_cpu", "parameter_server_gpu", "gather"};
 
 constexpr std::string_view name(ExchangeAlgorithm algorithm) {
   return kExchangeAlgorithmNames[static_cast<std::size_t>(algorithm)];
@@ -30,7 +30,7 @@ constexpr std::string_view name(ExchangeAlgorithm algorithm) {
 
 /// What a transport (NCCL, MPI, the driver's copies) delivers on top of the links below it.
 struct Transport {
-  Seconds message;  ///< software cost of one message or one ring step
+  Seconds message = {};  ///< software cost of one message or one ring step
   std::optional<BytesPerSecond> direct_rate = {};  ///< ceiling of one copy over PCIe or a network without the host
   std::optional<BytesPerSecond> staged_rate = {};  ///< ceiling of one copy through host memory
   BytesPerSecond server_rate{10e9};  ///< gradient bytes a parameter server on the CPU adds up or updates per second
@@ -47,9 +47,9 @@ struct Participant {
 /// What is exchanged and by which means. All sizes are of the whole tensor, on every rank.
 struct Exchange {
   double values = 0;             ///< numbers
-  Bytes size;                    ///< their size without a codec
+  Bytes size = {};                    ///< their size without a codec
   CodecKind codec = CodecKind::none;
-  Seconds call;                  ///< software cost, once an exchange
+  Seconds call = {};                  ///< software cost, once an exchange
   Transport transport;
   std::uint32_t label = 0;       ///< of the transfers
   std::uint32_t codec_label = 0; ///< of encode and decode

@@ -34,6 +34,17 @@ Hops ring_hops(const Topology& topology, std::span<const Participant> ranks, con
   return hops;
 }
 
+Hops all_pairs(const Topology& topology, std::span<const Participant> ranks, const Transport& transport) {
+  Hops hops;
+  const double share = 1.0 / (static_cast<double>(ranks.size()) - 1.0);
+  for (const Participant& from : ranks) {
+    for (const Participant& to : ranks) {
+      if (from.gpu != to.gpu) hops.add(topology, from.gpu, to.gpu, transport, share);
+    }
+  }
+  return hops;
+}
+
 std::vector<LaneId> lanes_of(std::span<const Participant> ranks) {
   std::vector<LaneId> lanes;
   lanes.reserve(ranks.size());

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <limits>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "collective/exchange.hpp"
@@ -12,9 +12,9 @@ namespace gpuscale {
 
 /// Copies that move at one common pace: what they load together, their ceiling and their latency.
 struct Hops {
-  std::vector<ChannelLoad> loads;  ///< per byte that each copy moves, channels in ascending order
+  std::vector<ChannelLoad> loads = {};  ///< per byte that each copy moves, channels in ascending order
   BytesPerSecond cap{std::numeric_limits<double>::infinity()};
-  Seconds latency;  ///< of the slowest copy, with the transport's cost of a message
+  Seconds latency = {};  ///< of the slowest copy, with the transport's cost of a message
 
   /// Adds a copy of `weight` bytes for each byte of the whole.
   void add(const Topology& topology, DeviceId from, DeviceId to, const Transport& transport, double weight = 1.0);
@@ -25,6 +25,9 @@ Hops hop(const Topology& topology, DeviceId from, DeviceId to, const Transport& 
 
 /// A ring in rank order: every rank sends to the next at the same time.
 Hops ring_hops(const Topology& topology, std::span<const Participant> ranks, const Transport& transport);
+
+/// Every rank sends 1/(N-1) of what it sends to each other rank at the same time.
+Hops all_pairs(const Topology& topology, std::span<const Participant> ranks, const Transport& transport);
 
 /// The lanes of these ranks, which exchanges slow down.
 std::vector<LaneId> lanes_of(std::span<const Participant> ranks);

@@ -37,11 +37,11 @@ struct Work {
 
 /// Bytes that move over channels at one common pace.
 struct Transfer {
-  Bytes amount;
-  std::vector<ChannelLoad> loads;
+  Bytes amount = {};
+  std::vector<ChannelLoad> loads = {};
   BytesPerSecond cap{std::numeric_limits<double>::infinity()};
-  Seconds latency;                   ///< before the first byte moves
-  std::vector<LaneId> slowed_lanes;  ///< lanes that lose speed while it moves
+  Seconds latency = {};                   ///< before the first byte moves
+  std::vector<LaneId> slowed_lanes = {};  ///< lanes that lose speed while it moves
   double slowdown = 0.0;             ///< fraction of their speed they lose, 0..1
   Activity activity = Activity::exchange;
   std::uint32_t label = 0;
@@ -52,9 +52,9 @@ struct Task {
   Activity activity = Activity::compute;
   bool is_transfer = false;
   LaneId lane;
-  Seconds duration;  ///< of work; the latency of a transfer
-  Bytes amount;
-  BytesPerSecond cap;
+  Seconds duration = {};  ///< of work; the latency of a transfer
+  Bytes amount = {};
+  BytesPerSecond cap = {};
   double slowdown = 0.0;
   std::uint32_t label = 0;
   std::uint32_t first_load = 0;
@@ -78,14 +78,14 @@ class Plan {
 
  private:
   friend class PlanBuilder;
-  std::vector<Task> tasks_;
-  std::vector<ChannelLoad> loads_;
-  std::vector<LaneId> slowed_;
-  std::vector<std::uint32_t> requirement_counts_;
-  std::vector<std::uint32_t> first_successor_;
-  std::vector<TaskId> successors_;
-  std::vector<std::string> labels_;
-  std::vector<std::string> lane_names_;
+  std::vector<Task> tasks_ = {};
+  std::vector<ChannelLoad> loads_ = {};
+  std::vector<LaneId> slowed_ = {};
+  std::vector<std::uint32_t> requirement_counts_ = {};
+  std::vector<std::uint32_t> first_successor_ = {};
+  std::vector<TaskId> successors_ = {};
+  std::vector<std::string> labels_ = {};
+  std::vector<std::string> lane_names_ = {};
 };
 
 /// Adds lanes, tasks and edges. A task may only require tasks added before it, so every plan is acyclic.
@@ -119,7 +119,7 @@ class PlanBuilder {
     TaskId to;
   };
   Plan plan_;
-  std::vector<Edge> edges_;
+  std::vector<Edge> edges_ = {};
   std::map<std::string, std::uint32_t> label_numbers_;
 };
 

@@ -26,43 +26,43 @@ inline constexpr std::array<std::string_view, 7> kDeviceKindNames = {
 constexpr std::string_view name(DeviceKind kind) { return kDeviceKindNames[static_cast<std::size_t>(kind)]; }
 
 struct DeviceSpec {
-  std::string name;  ///< unique in its machine, such as gpu0
+  std::string name = {};  ///< unique in its machine, such as gpu0
   DeviceKind kind = DeviceKind::gpu;
   /// cpu only: the rate at which its root complex passes peer traffic between its ports, all together.
-  std::optional<BytesPerSecond> peer_rate;
+  std::optional<BytesPerSecond> peer_rate = {};
   /// memory only: the rate at which copies between GPUs pass through it, all together, one way.
-  std::optional<BytesPerSecond> staging_rate;
-  Place place;
+  std::optional<BytesPerSecond> staging_rate = {};
+  Place place = {};
 };
 
 /// A two-way connection of two devices.
 struct ConnectionSpec {
-  std::string from;
-  std::string to;
-  LinkType type;
+  std::string from = {};
+  std::string to = {};
+  LinkType type = {};
   int lanes = 1;
-  Place place;
+  Place place = {};
 };
 
 /// A box: devices and how they are connected. Which card sits in the GPU slots is the scenario's.
 struct MachineSpec {
-  std::string id;
-  std::string name;
-  std::string source;
-  std::vector<DeviceSpec> devices;
-  std::vector<ConnectionSpec> connections;
-  Place place;
+  std::string id = {};
+  std::string name = {};
+  std::string source = {};
+  std::vector<DeviceSpec> devices = {};
+  std::vector<ConnectionSpec> connections = {};
+  Place place = {};
 };
 
 /// What joins boxes: each network adapter of each box has one link of `link` to one switch.
 struct FabricSpec {
-  std::string id;
-  std::string name;
-  std::string source;
-  LinkType link;
+  std::string id = {};
+  std::string name = {};
+  std::string source = {};
+  LinkType link = {};
   int lanes = 1;
-  Seconds switch_latency;
-  Place place;
+  Seconds switch_latency = {};
+  Place place = {};
 };
 
 /// Where ranks go: packed fills a box before the next, spread shares them evenly over the boxes.
@@ -72,18 +72,18 @@ inline constexpr std::array<std::string_view, 2> kPlacementNames = {"packed", "s
 
 /// The bus connector of a card, its link type resolved.
 struct BusOfCard {
-  LinkType type;
+  LinkType type = {};
   int lanes = 1;
 };
 
 /// The hardware a job runs on.
 struct ClusterSpec {
-  MachineSpec machine;
-  Gpu gpu;
-  std::optional<BusOfCard> gpu_bus;  ///< of gpu.host_bus; a connection is no faster than it
+  MachineSpec machine = {};
+  Gpu gpu = {};
+  std::optional<BusOfCard> gpu_bus = {};  ///< of gpu.host_bus; a connection is no faster than it
   int gpus = 1;   ///< how many the job uses, over all nodes
   int nodes = 1;  ///< boxes
-  std::optional<FabricSpec> fabric;
+  std::optional<FabricSpec> fabric = {};
   Placement placement = Placement::packed;
 };
 

@@ -24,19 +24,25 @@ RankTasks add_codec_kernels(PlanBuilder& plan, std::span<const Participant> rank
   return done;
 }
 
-/// Steps of a ring that each move 1/N of `wire` between neighbours, as one transfer.
-TaskId add_ring_steps(PlanBuilder& plan, const Topology& topology, std::span<const Participant> ranks,
-                      const Exchange& exchange, const RankTasks& ready, double steps, Bytes wire, Seconds extra) {
-  const Hops hops = ring_hops(topology, ranks, exchange.transport);
+/// What every rank sends, as one transfer in lock step.
+TaskId add_coupled(PlanBuilder& plan, const Hops& hops, std::span<const Participant> ranks, const Exchange& exchange,
+                   const RankTasks& ready, Bytes amount, Seconds latency) {
   Transfer transfer;
-  transfer.amount = wire * (steps / count(ranks));
+  transfer.amount = amount;
   transfer.loads = hops.loads;
   transfer.cap = hops.cap;
-  transfer.latency = exchange.call + hops.latency * steps + extra;
+  transfer.latency = exchange.call + latency;
   transfer.slowed_lanes = lanes_of(ranks);
   transfer.slowdown = exchange.transport.interference;
   transfer.label = exchange.label;
   return plan.add(transfer, ready);
+}
+
+/// Steps of a ring that each move 1/N of `wire` between neighbours.
+TaskId add_ring_steps(PlanBuilder& plan, const Topology& topology, std::span<const Participant> ranks,
+                      const Exchange& exchange, const RankTasks& ready, double steps, Bytes wire, Seconds extra) {
+  const Hops hops = ring_hops(topology, ranks, exchange.transport);
+  return add_coupled(plan, hops, ranks, exchange, ready, wire * (steps / count(ranks)), hops.latency * steps + extra);
 }
 
 /// Time of the slowest card for a codec's work on so many numbers.
@@ -46,35 +52,68 @@ Seconds slowest(std::span<const Participant> ranks, const std::function<Seconds(
   return longest;
 }
 
+/// A sum in which every number is encoded once, reduced in pieces, and decoded once; `move` makes the
+/// transfer. Codes that cannot be summed in flight are decoded, added and encoded where pieces meet:
+/// each rank does that for (N-1)/N of the numbers.
+RankTasks add_encoded_sum(PlanBuilder& plan, std::span<const Participant> ranks, const Exchange& exchange,
+                          const RankTasks& ready, const std::function<TaskId(const RankTasks&, Seconds)>& move) {
+  const Codec& code = codec(exchange.codec);
+  const double met = exchange.values * (count(ranks) - 1.0) / count(ranks);
+  const RankTasks encoded = add_codec_kernels(plan, ranks, ready, exchange.codec_label, [&](const Participant& rank) {
+    return encode_time(code, exchange.values, rank.memory_bandwidth);
+  });
+  Seconds meeting;
+  if (code.sum == CodecSum::per_hop) {
+    meeting = slowest(ranks, [&](const Participant& rank) {
+      return encode_time(code, met, rank.memory_bandwidth) + decode_time(code, met, rank.memory_bandwidth);
+    });
+  }
+  const TaskId moved = move(encoded, meeting);
+  return add_codec_kernels(plan, ranks, RankTasks(ranks.size(), moved), exchange.codec_label,
+                           [&](const Participant& rank) {
+                             return decode_time(code, exchange.values, rank.memory_bandwidth);
+                           });
+}
+
+/// Codes that cannot be summed at all: every rank's go to every other, which decodes and adds them.
+RankTasks add_gathered_codes(PlanBuilder& plan, const Topology& topology, std::span<const Participant> ranks,
+                             const Exchange& exchange, const RankTasks& ready) {
+  const Codec& code = codec(exchange.codec);
+  const double n = count(ranks);
+  const Bytes wire = encoded_size(code, exchange.values, exchange.size);
+  const RankTasks encoded = add_codec_kernels(plan, ranks, ready, exchange.codec_label, [&](const Participant& rank) {
+    return encode_time(code, exchange.values, rank.memory_bandwidth);
+  });
+  const TaskId moved = add_ring_steps(plan, topology, ranks, exchange, encoded, n - 1.0, wire * n, Seconds());
+  return add_codec_kernels(plan, ranks, RankTasks(ranks.size(), moved), exchange.codec_label,
+                           [&](const Participant& rank) {
+                             return decode_time(code, exchange.values * n, rank.memory_bandwidth);
+                           });
+}
+
 }  // namespace
 
 RankTasks add_ring_all_reduce(PlanBuilder& plan, const Topology& topology, std::span<const Participant> ranks,
                               const Exchange& exchange, const RankTasks& ready) {
   if (ranks.size() < 2) return ready;
   const Codec& code = codec(exchange.codec);
-  const double n = count(ranks);
+  if (code.sum == CodecSum::all_gather) return add_gathered_codes(plan, topology, ranks, exchange, ready);
   const Bytes wire = encoded_size(code, exchange.values, exchange.size);
-  const auto encode = [&](double values) {
-    return [&code, values](const Participant& rank) { return encode_time(code, values, rank.memory_bandwidth); };
-  };
-  const auto decode = [&](double values) {
-    return [&code, values](const Participant& rank) { return decode_time(code, values, rank.memory_bandwidth); };
-  };
-  const RankTasks encoded =
-      add_codec_kernels(plan, ranks, ready, exchange.codec_label, encode(exchange.values));
-  if (code.sum == CodecSum::all_gather) {
-    // Every rank's codes go round the whole ring: N-1 steps of the full size.
-    const TaskId moved =
-        add_ring_steps(plan, topology, ranks, exchange, encoded, n - 1.0, wire * n, Seconds());
-    return add_codec_kernels(plan, ranks, RankTasks(ranks.size(), moved), exchange.codec_label,
-                             decode(exchange.values * n));
-  }
-  // At each of the N-1 reducing hops a rank decodes, adds and encodes 1/N of the numbers.
-  const double hop_values = exchange.values * (n - 1.0) / n;
-  const Seconds at_hops =
-      code.sum == CodecSum::per_hop ? slowest(ranks, encode(hop_values)) + slowest(ranks, decode(hop_values)) : Seconds();
-  const TaskId moved = add_ring_steps(plan, topology, ranks, exchange, encoded, 2.0 * (n - 1.0), wire, at_hops);
-  return add_codec_kernels(plan, ranks, RankTasks(ranks.size(), moved), exchange.codec_label, decode(exchange.values));
+  return add_encoded_sum(plan, ranks, exchange, ready, [&](const RankTasks& encoded, Seconds meeting) {
+    return add_ring_steps(plan, topology, ranks, exchange, encoded, 2.0 * (count(ranks) - 1.0), wire, meeting);
+  });
+}
+
+RankTasks add_direct_all_reduce(PlanBuilder& plan, const Topology& topology, std::span<const Participant> ranks,
+                                const Exchange& exchange, const RankTasks& ready) {
+  if (ranks.size() < 2) return ready;
+  const Codec& code = codec(exchange.codec);
+  if (code.sum == CodecSum::all_gather) return add_gathered_codes(plan, topology, ranks, exchange, ready);
+  const Bytes sent = encoded_size(code, exchange.values, exchange.size) * (2.0 * (count(ranks) - 1.0) / count(ranks));
+  const Hops hops = all_pairs(topology, ranks, exchange.transport);
+  return add_encoded_sum(plan, ranks, exchange, ready, [&](const RankTasks& encoded, Seconds meeting) {
+    return add_coupled(plan, hops, ranks, exchange, encoded, sent, hops.latency * 2.0 + meeting);
+  });
 }
 
 RankTasks add_stepwise_ring_all_reduce(PlanBuilder& plan, const Topology& topology, std::span<const Participant> ranks,

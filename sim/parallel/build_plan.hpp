@@ -1,0 +1,51 @@
+#pragma once
+
+#include <string>
+
+#include "parallel/job.hpp"
+#include "plan/plan.hpp"
+#include "topology/cluster.hpp"
+#include "topology/machine_spec.hpp"
+#include "workload/layer_work.hpp"
+
+namespace gpuscale {
+
+/// How the GPUs of a job are arranged: `model` neighbours share a copy of the model, `data` copies.
+struct RankGrid {
+  int data = 1;
+  int model = 1;
+
+  /// From the degrees a user wrote; data 0 takes what is left. \pre they multiply to `gpus`.
+  static RankGrid of(const ParallelConfig& config, int gpus);
+  [[nodiscard]] int size() const { return data * model; }
+};
+
+/// Samples one copy of the model sees in a step, and all copies together.
+struct BatchSizes {
+  std::int64_t replica = 1;
+  std::int64_t global = 1;
+};
+
+BatchSizes batch_sizes(const Job& job, const RankGrid& grid);
+
+/// A plan and what a report wants to know about how it was made.
+struct PlannedStep {
+  Plan plan;
+  RankGrid grid;
+  BatchSizes batch;
+  ModelWork work;                  ///< of one pass of one rank
+  std::int64_t passes = 1;         ///< sub-batches whose activations are alive together
+  Bytes exchange_buffers;          ///< pieces being exchanged, codes and residuals, on every rank
+  Flop model_flop;                 ///< forward and backward of the whole job, one step
+  double parameters = 0;           ///< of the whole model
+  std::int64_t tokens_per_sample = 0;
+  Bytes sent_per_gpu;              ///< by a rank in a step, encoded
+  Bytes sent_uncompressed_per_gpu;
+  ExchangeAlgorithm algorithm = ExchangeAlgorithm::ring;  ///< used for gradients
+  std::size_t exchanges = 0;       ///< gradient exchanges in a step
+};
+
+/// One training step of a job on a cluster as tasks. \pre the job passed the scenario reader's checks.
+PlannedStep build_plan(const Job& job, const ClusterSpec& spec, const Cluster& cluster);
+
+}  // namespace gpuscale

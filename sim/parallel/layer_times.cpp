@@ -1,0 +1,32 @@
+#include "parallel/layer_times.hpp"
+
+#include "hardware/kernel_time.hpp"
+
+namespace gpuscale {
+
+namespace {
+
+Seconds total_time(const std::vector<Kernel>& kernels, const Gpu& gpu, Precision precision) {
+  Seconds total;
+  for (const Kernel& kernel : kernels) total += kernel_time(gpu, kernel, precision);
+  return total;
+}
+
+}  // namespace
+
+std::vector<LayerTime> layer_times(const ModelWork& work, const Gpu& gpu, const Job& job) {
+  const HostCost& host = job.framework.host;
+  std::vector<LayerTime> times;
+  times.reserve(work.layers.size());
+  for (const LayerWork& layer : work.layers) {
+    times.push_back({
+        .forward = total_time(layer.forward, gpu, job.precision) * job.compute_scale,
+        .backward = total_time(layer.backward, gpu, job.precision) * job.compute_scale,
+        .host_forward = host.forward_operator * layer.forward_operators,
+        .host_backward = host.backward_operator * layer.backward_operators,
+    });
+  }
+  return times;
+}
+
+}  // namespace gpuscale

@@ -1,0 +1,32 @@
+#include "parallel/step_builder.hpp"
+
+namespace gpuscale {
+
+std::vector<Participant> StepBuilder::participants(std::size_t first, std::size_t count, std::size_t stride) const {
+  std::vector<Participant> chosen;
+  chosen.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) chosen.push_back(ranks[first + i * stride].self);
+  return chosen;
+}
+
+void StepBuilder::note_sent(const Exchange& exchange, double share) {
+  result.sent_per_gpu += encoded_size(codec(exchange.codec), exchange.values, exchange.size) * share;
+  result.sent_uncompressed_per_gpu += exchange.size * share;
+}
+
+void add_layer_work(StepBuilder& step, Rank& rank, Seconds host, Seconds compute, std::uint32_t label,
+                    TaskId also_requires) {
+  const TaskId issued =
+      host.count() > 0 ? step.plan.add(Work{.activity = Activity::host, .lane = rank.host, .duration = host, .label = label})
+                       : TaskId();
+  rank.last = step.plan.add(
+      Work{.activity = Activity::compute, .lane = rank.self.compute, .duration = compute, .label = label},
+      {issued, rank.last, also_requires});
+}
+
+ExchangeAlgorithm algorithm_in_force(const Job& job) {
+  const ExchangeAlgorithm asked = job.parallel.exchange.algorithm;
+  return asked == ExchangeAlgorithm::automatic ? job.framework.exchange.algorithm : asked;
+}
+
+}  // namespace gpuscale

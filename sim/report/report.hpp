@@ -1,0 +1,69 @@
+#pragma once
+
+/// \file
+/// What a simulation tells: plain values with units in their types, ready for any writer.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "memory/footprint.hpp"
+#include "units/quantity.hpp"
+
+namespace gpuscale {
+
+/// The step's time on its critical path; sums to the step time.
+struct StepSplit {
+  Seconds compute;
+  Seconds host;
+  Seconds exchange_exposed;
+  Seconds bubble;
+  Seconds input;
+  Seconds jitter;
+};
+
+/// How busy a shared rate was during the step.
+struct LinkLoad {
+  std::string name;
+  Bytes carried;
+  double load = 0.0;  ///< carried / (rate x step time), 0..1
+};
+
+/// One simulated point: a scenario with its settings.
+struct Report {
+  std::string scenario;
+  std::vector<std::pair<std::string, std::string>> settings;  ///< swept or set keys and their values
+  std::string model;
+  std::string gpu;
+  std::string machine;
+  std::string framework;
+  std::string strategy;  ///< in words: "data parallel x4, ring, 25 MiB buckets, overlapped"
+  int gpus = 1;
+  int nodes = 1;
+  double global_batch = 0;
+  double batch_per_gpu = 0;
+  bool weak_scaling = true;
+
+  Seconds step_time;
+  Seconds step_time_low;  ///< from the validation error of the same kind of case
+  Seconds step_time_high;
+  double throughput = 0;                    ///< samples/s of the whole job; transfers/s of a transfer
+  std::optional<double> throughput_tokens;  ///< tokens/s where samples are sequences
+  std::optional<double> speedup;            ///< against one GPU of the same kind; absent if that one has no meaning
+  std::optional<double> efficiency;         ///< speedup / gpus
+  std::string baseline;                     ///< what the speed-up is against, in words
+  StepSplit split;
+  std::optional<double> model_flop_utilisation;  ///< model FLOP of the step / (time x peak of all GPUs), 0..1
+
+  Bytes exchanged_per_gpu;              ///< gradient (and activation) bytes a rank sends in a step
+  Bytes exchange_uncompressed_per_gpu;  ///< the same without codec
+  std::vector<LinkLoad> links;          ///< busiest first
+  MemoryReport memory;
+  std::string limited_by;  ///< one sentence
+  std::vector<std::string> not_modelled;
+  std::vector<std::string> provenance;
+};
+
+}  // namespace gpuscale

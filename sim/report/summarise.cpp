@@ -1,0 +1,150 @@
+#include "report/summarise.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+#include "hardware/gpu.hpp"
+#include "report/limits.hpp"
+#include "report/uncertainty.hpp"
+
+namespace gpuscale {
+
+namespace {
+
+constexpr std::size_t kLinksShown = 8;
+
+Seconds of(const CriticalSplit& split, Activity activity) { return split[static_cast<std::size_t>(activity)]; }
+
+StepSplit step_split(const Plan& plan, const Timeline& timeline) {
+  const CriticalSplit split = critical_split(plan, timeline);
+  return {.compute = of(split, Activity::compute),
+          .host = of(split, Activity::host),
+          .exchange_exposed = of(split, Activity::exchange),
+          .bubble = of(split, Activity::wait),
+          .input = of(split, Activity::input),
+          .jitter = {}};
+}
+
+std::vector<LinkLoad> busiest_links(const Topology& topology, const Timeline& timeline) {
+  std::vector<LinkLoad> loads;
+  for (std::size_t i = 0; i < timeline.channels.size(); ++i) {
+    const Bytes carried = timeline.channels[i].carried;
+    if (carried.count() <= 0) continue;
+    const Channel& channel = topology.channels()[i];
+    const Seconds full = carried / channel.rate;
+    loads.push_back({channel.name, carried, std::min(1.0, full / timeline.end.since_start())});
+  }
+  std::ranges::stable_sort(loads, std::ranges::greater(), &LinkLoad::load);
+  if (loads.size() > kLinksShown) loads.resize(kLinksShown);
+  return loads;
+}
+
+std::string bytes_in_words(Bytes size) {
+  const double mebibytes = size.count() / 1048576.0;
+  return mebibytes >= 1 ? fmt::format("{:.4g} MiB", mebibytes) : fmt::format("{:.4g} KiB", mebibytes * 1024.0);
+}
+
+std::string bucket_in_words(const Job& job) {
+  const ExchangeHabit& habit = job.framework.exchange;
+  if (job.parallel.exchange.bucket) return bytes_in_words(*job.parallel.exchange.bucket) + " buckets";
+  if (habit.whole_model) return "the whole model at once";
+  return habit.bucket.count() > 0 ? bytes_in_words(habit.bucket) + " buckets" : "each tensor alone";
+}
+
+std::string exchange_in_words(const Job& job, const PlannedStep& step) {
+  std::string text(name(step.algorithm));
+  if (step.algorithm == ExchangeAlgorithm::gather) return text + " on GPU 0";
+  const bool overlap = job.parallel.exchange.overlap.value_or(job.framework.exchange.overlap);
+  text += ", " + bucket_in_words(job) + (overlap ? ", overlapped with backward" : ", after backward");
+  if (job.parallel.exchange.codec != CodecKind::none) {
+    text += fmt::format(", {} codec", codec(job.parallel.exchange.codec).name);
+  }
+  return text;
+}
+
+std::string strategy_in_words(const Job& job, const PlannedStep& step, std::size_t gpus) {
+  if (job.transfer) return "one copy from the first GPU to the second";
+  if (gpus == 1) return "one GPU";
+  if (job.parallel.independent) return fmt::format("{} independent jobs", gpus);
+  std::string text;
+  if (step.grid.model > 1) {
+    text = fmt::format("layers split over {} GPUs", step.grid.model);
+    if (job.parallel.model.sub_batch > 0) text += fmt::format(" in sub-batches of {}", job.parallel.model.sub_batch);
+    if (job.parallel.model.codec != CodecKind::none) {
+      text += fmt::format(", {} activations", codec(job.parallel.model.codec).name);
+    }
+  }
+  if (step.grid.data > 1) {
+    if (!text.empty()) text += "; ";
+    text += fmt::format("data parallel over {}: ", step.grid.data) + exchange_in_words(job, step);
+  }
+  return text;
+}
+
+MemoryReport memory_report(const Job& job, const PlannedStep& step, const Gpu& gpu, double batch_per_gpu) {
+  const bool server_updates = job.framework.optimizer_on_server && !job.parallel.independent && step.grid.data > 1;
+  MemoryReport memory;
+  memory.footprint = footprint(step.work, {.precision = job.precision,
+                                           .optimizer = job.optimizer,
+                                           .optimizer_elsewhere = server_updates,
+                                           .exchange_buffers = step.exchange_buffers,
+                                           .framework = job.framework.base_memory,
+                                           .passes = static_cast<double>(step.passes)});
+  memory.capacity = gpu.memory_size;
+  memory.fits = memory.footprint.total() <= gpu.memory_size;
+  memory.largest_batch_per_gpu = largest_batch(memory.footprint, batch_per_gpu, gpu.memory_size);
+  return memory;
+}
+
+int nodes_used(const Cluster& cluster) {
+  std::set<int> nodes;
+  for (const DeviceId rank : cluster.ranks) nodes.insert(cluster.topology.device(rank).node);
+  return static_cast<int>(nodes.size());
+}
+
+void add_rates(Report& report, const Job& job, const ClusterSpec& spec, const PlannedStep& step) {
+  const double seconds = report.step_time.count();
+  if (job.transfer) {
+    report.throughput = 1.0 / seconds;
+    return;
+  }
+  report.throughput = report.global_batch / seconds;
+  if (step.tokens_per_sample > 0) {
+    report.throughput_tokens = report.throughput * static_cast<double>(step.tokens_per_sample);
+  }
+  const FlopPerSecond peak = peak_matrix_rate(spec.gpu, job.precision) * report.gpus;
+  report.model_flop_utilisation = step.model_flop / report.step_time / peak;
+}
+
+}  // namespace
+
+Report summarise(const Job& job, const ClusterSpec& spec, const Cluster& cluster, const PlannedStep& step,
+                 const Timeline& timeline) {
+  Report report;
+  report.model = job.transfer ? "transfer" : job.model.name;
+  report.gpu = spec.gpu.name;
+  report.machine = spec.machine.name;
+  report.framework = job.framework.name;
+  report.gpus = static_cast<int>(cluster.ranks.size());
+  report.nodes = nodes_used(cluster);
+  report.strategy = strategy_in_words(job, step, cluster.ranks.size());
+  report.weak_scaling = job.batch.per_gpu;
+  report.global_batch = job.transfer ? 0.0 : static_cast<double>(step.batch.global);
+  report.batch_per_gpu = report.global_batch / report.gpus;
+  report.step_time = timeline.end.since_start();
+  const Uncertainty range = uncertainty(job);
+  report.step_time_low = report.step_time * (1.0 - range.below);
+  report.step_time_high = report.step_time * (1.0 + range.above);
+  report.split = step_split(step.plan, timeline);
+  add_rates(report, job, spec, step);
+  report.exchanged_per_gpu = step.sent_per_gpu;
+  report.exchange_uncompressed_per_gpu = step.sent_uncompressed_per_gpu;
+  report.links = busiest_links(cluster.topology, timeline);
+  if (!job.transfer) report.memory = memory_report(job, step, spec.gpu, report.batch_per_gpu);
+  report.limited_by = limit_in_words(report);
+  report.not_modelled = not_modelled(job, spec);
+  return report;
+}
+
+}  // namespace gpuscale

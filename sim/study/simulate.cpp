@@ -1,0 +1,62 @@
+#include "study/simulate.hpp"
+
+#include <algorithm>
+
+#include "execution/execute.hpp"
+#include "parallel/build_plan.hpp"
+#include "report/summarise.hpp"
+#include "topology/cluster.hpp"
+
+namespace gpuscale {
+
+namespace {
+
+Report run(const Job& job, const ClusterSpec& spec) {
+  const Cluster cluster = build_cluster(spec);
+  const PlannedStep step = build_plan(job, spec, cluster);
+  const Timeline timeline = execute(step.plan, cluster.topology);
+  return summarise(job, spec, cluster, step, timeline);
+}
+
+/// The same job on one GPU: nothing split, nothing exchanged; the per-GPU or the global batch is kept.
+Report run_on_one_gpu(Job job, ClusterSpec spec) {
+  job.parallel = {};
+  spec.gpus = 1;
+  spec.nodes = 1;
+  spec.fabric.reset();
+  return run(job, spec);
+}
+
+/// The factor on kernel times with which one GPU reaches the measured throughput: what the step takes
+/// beyond compute stays as it is.
+double calibration_scale(const Job& job, const ClusterSpec& spec) {
+  const Report plain = run_on_one_gpu(job, spec);
+  const Seconds measured(plain.global_batch / *job.calibrated_throughput);
+  const Seconds beside = plain.step_time - plain.split.compute;
+  const Seconds wanted = measured - beside;
+  // A host-bound measurement cannot be reached by faster kernels: then compute takes no part of the step.
+  return std::max(wanted.count(), measured.count() * 1e-3) / plain.split.compute.count();
+}
+
+void add_speedup(Report& report, const Job& job, const ClusterSpec& spec) {
+  const Report one = report.gpus == 1 ? report : run_on_one_gpu(job, spec);
+  report.speedup = report.throughput / one.throughput;
+  report.efficiency = *report.speedup / report.gpus;
+  report.baseline = job.batch.per_gpu ? "one GPU with the batch of one GPU" : "one GPU with the global batch";
+  if (!one.memory.fits) report.baseline += ", which would not fit its memory";
+}
+
+}  // namespace
+
+Report simulate(const Scenario& scenario) {
+  Job job = scenario.job;
+  if (job.calibrated_throughput) job.compute_scale = calibration_scale(job, scenario.cluster);
+  Report report = run(job, scenario.cluster);
+  if (!job.transfer) add_speedup(report, job, scenario.cluster);
+  report.scenario = scenario.name;
+  for (const Setting& setting : scenario.settings) report.settings.emplace_back(setting.path, setting.value);
+  report.provenance = scenario.provenance;
+  return report;
+}
+
+}  // namespace gpuscale
