@@ -32,6 +32,11 @@ RankTasks add_cpu_server(PlanBuilder& plan, const Topology& topology, std::span<
 RankTasks add_gpu_server(PlanBuilder& plan, const Topology& topology, std::span<const Participant> ranks,
                          const Exchange& exchange, const RankTasks& ready);
 
+/// Up a binary tree of ranks to rank 0, where neighbours meet first (1 to 0, 3 to 2, then 2 to 0), and
+/// down the same way. Whole tensors travel, one level after the other.
+RankTasks add_tree_all_reduce(PlanBuilder& plan, const Topology& topology, std::span<const Participant> ranks,
+                              const Exchange& exchange, const RankTasks& ready);
+
 /// Rank 0 sends the tensor to every other rank at the same time.
 RankTasks add_broadcast(PlanBuilder& plan, const Topology& topology, std::span<const Participant> ranks,
                         const Exchange& exchange, TaskId ready);

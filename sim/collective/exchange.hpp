@@ -19,10 +19,10 @@
 namespace gpuscale {
 
 /// How gradients are summed over ranks. `automatic` takes the framework's.
-enum class ExchangeAlgorithm { automatic, ring, direct, parameter_server_cpu, parameter_server_gpu, gather };
+enum class ExchangeAlgorithm { automatic, ring, direct, tree, parameter_server_cpu, parameter_server_gpu, gather };
 
-inline constexpr std::array<std::string_view, 6> kExchangeAlgorithmNames = {
-    "auto", "ring", "direct", "parameter_server_cpu", "parameter_server_gpu", "gather"};
+inline constexpr std::array<std::string_view, 7> kExchangeAlgorithmNames = {
+    "auto", "ring", "direct", "tree", "parameter_server_cpu", "parameter_server_gpu", "gather"};
 
 constexpr std::string_view name(ExchangeAlgorithm algorithm) {
   return kExchangeAlgorithmNames[static_cast<std::size_t>(algorithm)];
@@ -41,7 +41,8 @@ struct Transport {
 struct Participant {
   DeviceId gpu = {};
   LaneId compute = {};                ///< where codec kernels and sums run
-  BytesPerSecond memory_bandwidth{};  ///< of the card, delivered
+  BytesPerSecond memory_bandwidth{};  ///< of the card, nominal: codecs scale with it
+  BytesPerSecond stream_bandwidth{};  ///< delivered to long streams: sums run at it
 };
 
 /// What is exchanged and by which means. All sizes are of the whole tensor, on every rank.

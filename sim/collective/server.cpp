@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <array>
 
 #include "collective/all_reduce.hpp"
 #include "collective/hops.hpp"
@@ -76,7 +76,7 @@ TaskId add_reduce_to_first(PlanBuilder& plan, const Topology& topology, std::spa
   // Reads every copy once, writes the sum.
   return plan.add(Work{.activity = Activity::exchange,
                        .lane = first.compute,
-                       .duration = exchange.size * (others + 2.0) / first.memory_bandwidth,
+                       .duration = exchange.size * (others + 2.0) / first.stream_bandwidth,
                        .label = plan.label("sum on the first GPU")},
                   {decoded});
 }
@@ -91,6 +91,27 @@ RankTasks add_broadcast(PlanBuilder& plan, const Topology& topology, std::span<c
     done.push_back(add_decode(plan, exchange, ranks[i], copied));
   }
   return done;
+}
+
+RankTasks add_tree_all_reduce(PlanBuilder& plan, const Topology& topology, std::span<const Participant> ranks,
+                              const Exchange& exchange, const RankTasks& ready) {
+  RankTasks holds = ready;  // per rank, the task after which it holds the sum of its subtree, later of all
+  std::size_t reach = 1;
+  for (; reach < ranks.size(); reach *= 2) {
+    for (std::size_t parent = 0; parent + reach < ranks.size(); parent += 2 * reach) {
+      const std::array pair = {ranks[parent], ranks[parent + reach]};
+      holds[parent] = add_reduce_to_first(plan, topology, pair, exchange, {holds[parent], holds[parent + reach]});
+    }
+  }
+  for (reach /= 2; reach > 0; reach /= 2) {
+    for (std::size_t parent = 0; parent + reach < ranks.size(); parent += 2 * reach) {
+      const std::array pair = {ranks[parent], ranks[parent + reach]};
+      const TaskId encoded = add_encode(plan, exchange, ranks[parent], holds[parent]);
+      holds[parent + reach] = add_broadcast(plan, topology, pair, exchange, encoded).back();
+      holds[parent] = holds[parent + reach];  // a rank serves one child at a time
+    }
+  }
+  return holds;
 }
 
 RankTasks add_gpu_server(PlanBuilder& plan, const Topology& topology, std::span<const Participant> ranks,

@@ -43,7 +43,8 @@ std::vector<Rank> add_ranks(PlanBuilder& plan, const Job& job, const ClusterSpec
     Rank rank;
     rank.self = {.gpu = gpu,
                  .compute = plan.add_lane(name + " compute"),
-                 .memory_bandwidth = spec.gpu.memory_bandwidth * spec.gpu.family.stream.memory};
+                 .memory_bandwidth = spec.gpu.memory_bandwidth,
+                 .stream_bandwidth = spec.gpu.memory_bandwidth * spec.gpu.family.stream.memory};
     rank.host = shared ? shared_host : plan.add_lane(name + " host");
     ranks.push_back(rank);
   }
@@ -145,9 +146,9 @@ PlannedStep build_plan(const Job& job, const ClusterSpec& spec, const Cluster& c
   step.ranks = add_ranks(step.plan, job, spec, cluster);
   note_facts(step);
   begin_step(step);
-  const bool exchanges = !job.parallel.independent && grid.size() > 1;
+  const bool exchanges = !job.parallel.independent && (grid.size() > 1 || updates_on_server(job));
   step.result.algorithm = algorithm_in_force(job);
-  if (exchanges && step.result.algorithm == ExchangeAlgorithm::gather && grid.model == 1) {
+  if (exchanges && step.result.algorithm == ExchangeAlgorithm::gather && grid.data == grid.size()) {
     add_gathered_step(step);
   } else {
     add_forward_and_backward(step);

@@ -70,7 +70,7 @@ class GradientExchange {
   /// One piece on all its groups. Pieces follow each other: a communicator does one exchange at a time.
   RankTasks add_bucket(const Bucket& bucket, const RankTasks& backward_done, const RankTasks& previous) {
     const Groups groups = groups_of(step_.grid, bucket);
-    if (groups.size < 2) return previous;
+    if (groups.size < 2 && !updates_on_server(step_.job)) return previous;
     const bool overlap = step_.job.parallel.exchange.overlap.value_or(step_.job.framework.exchange.overlap);
     const RankTasks& complete = overlap ? step_.gradient_ready[bucket.last_layer] : backward_done;
     const Exchange exchange = exchange_of(bucket);
@@ -105,17 +105,20 @@ class GradientExchange {
 
   RankTasks sum(const std::vector<Participant>& members, const Exchange& exchange, const RankTasks& ready, bool sparse) {
     const Topology& topology = step_.cluster.topology;
-    if (algorithm_ == ExchangeAlgorithm::parameter_server_cpu) {
-      return add_cpu_server(step_.plan, topology, members, exchange, ready, server_lane_, server_updates());
+    PlanBuilder& plan = step_.plan;
+    switch (algorithm_) {
+      case ExchangeAlgorithm::parameter_server_cpu:
+        return add_cpu_server(plan, topology, members, exchange, ready, server_lane_, server_updates());
+      case ExchangeAlgorithm::parameter_server_gpu:
+        return add_gpu_server(plan, topology, members, exchange, ready);
+      case ExchangeAlgorithm::tree: return add_tree_all_reduce(plan, topology, members, exchange, ready);
+      case ExchangeAlgorithm::direct:
+        if (!sparse) return add_direct_all_reduce(plan, topology, members, exchange, ready);
+        break;
+      default: break;
     }
-    if (algorithm_ == ExchangeAlgorithm::parameter_server_gpu) {
-      return add_gpu_server(step_.plan, topology, members, exchange, ready);
-    }
-    if (sparse) return add_all_gather(step_.plan, topology, members, whole_gathered(exchange, members.size()), ready);
-    if (algorithm_ == ExchangeAlgorithm::direct) {
-      return add_direct_all_reduce(step_.plan, topology, members, exchange, ready);
-    }
-    return add_ring_all_reduce(step_.plan, topology, members, exchange, ready);
+    if (sparse) return add_all_gather(plan, topology, members, whole_gathered(exchange, members.size()), ready);
+    return add_ring_all_reduce(plan, topology, members, exchange, ready);
   }
 
   /// Every rank has rows of its own, as large as the exchange: together that many times as much.
@@ -127,16 +130,16 @@ class GradientExchange {
 
   /// The optimizer's traffic counted in passes of an addition, which reads two numbers and writes one.
   [[nodiscard]] double server_updates() const {
-    if (!step_.job.framework.optimizer_on_server) return 0.0;
+    if (!updates_on_server(step_.job)) return 0.0;
     return update_traffic(step_.job.optimizer, Precision::fp32, false) / Bytes(12);
   }
 
   void note(const Exchange& exchange, std::size_t members, bool sparse) {
     const auto n = static_cast<double>(members);
-    const bool server = algorithm_ == ExchangeAlgorithm::parameter_server_cpu ||
-                        algorithm_ == ExchangeAlgorithm::parameter_server_gpu;
+    const bool whole = algorithm_ == ExchangeAlgorithm::parameter_server_cpu ||
+                       algorithm_ == ExchangeAlgorithm::parameter_server_gpu || algorithm_ == ExchangeAlgorithm::tree;
     const bool gathered = sparse || codec(exchange.codec).sum == CodecSum::all_gather;
-    step_.note_sent(exchange, server ? 1.0 : gathered ? n - 1.0 : 2.0 * (n - 1.0) / n);
+    step_.note_sent(exchange, whole ? 1.0 : gathered ? n - 1.0 : 2.0 * (n - 1.0) / n);
   }
 
   StepBuilder& step_;

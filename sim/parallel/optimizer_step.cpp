@@ -5,9 +5,7 @@ namespace gpuscale {
 
 void add_optimizer_step(StepBuilder& step) {
   const Job& job = step.job;
-  const bool on_server =
-      job.framework.optimizer_on_server && step.result.algorithm == ExchangeAlgorithm::parameter_server_cpu;
-  if (on_server && step.ranks.size() > 1) return;
+  if (updates_on_server(job) && !job.parallel.independent) return;
   std::int64_t tensors = 0;
   for (const LayerWork& layer : step.work.layers) tensors += static_cast<std::int64_t>(layer.parameters.size());
   if (tensors == 0) return;

@@ -24,6 +24,10 @@ void add_layer_work(StepBuilder& step, Rank& rank, Seconds host, Seconds compute
       {issued, rank.last, also_requires});
 }
 
+bool updates_on_server(const Job& job) {
+  return job.framework.optimizer_on_server && algorithm_in_force(job) == ExchangeAlgorithm::parameter_server_cpu;
+}
+
 ExchangeAlgorithm algorithm_in_force(const Job& job) {
   const ExchangeAlgorithm asked = job.parallel.exchange.algorithm;
   return asked == ExchangeAlgorithm::automatic ? job.framework.exchange.algorithm : asked;

@@ -83,7 +83,8 @@ std::string strategy_in_words(const Job& job, const PlannedStep& step, std::size
 }
 
 MemoryReport memory_report(const Job& job, const PlannedStep& step, const Gpu& gpu, double batch_per_gpu) {
-  const bool server_updates = job.framework.optimizer_on_server && !job.parallel.independent && step.grid.data > 1;
+  const bool server_updates = job.framework.optimizer_on_server && !job.parallel.independent &&
+                              step.algorithm == ExchangeAlgorithm::parameter_server_cpu;
   MemoryReport memory;
   memory.footprint = footprint(step.work, {.precision = job.precision,
                                            .optimizer = job.optimizer,

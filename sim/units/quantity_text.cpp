@@ -1,11 +1,10 @@
 #include "units/quantity_text.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <fmt/format.h>
 #include <optional>
 #include <span>
 #include <system_error>
@@ -37,7 +36,7 @@ constexpr std::array<KindInfo, 10> kKinds = {{
     {"a frequency", "MHz", "1480 MHz", "Hz", 1.0, 1e13, true},
     {"a power", "W", "250 W", "W", 0.0, 1e9, true},
     {"a price", "USD", "699 USD", "USD", 0.0, 1e12, true},
-    {"a number a second", "/s", "207 /s", "/s", 1e-6, 1e12, true},
+    {"a rate per second", "/s", "207 /s", "/s", 1e-6, 1e12, true},
     {"a count", "M", "25 M", "", 0.0, 1e18, true},
 }};
 
@@ -128,8 +127,9 @@ struct Number {
 Number take_number(std::string_view text) {
   Number number;
   const std::string_view sign_removed = text.substr(text.starts_with('-') || text.starts_with('+') ? 1 : 0);
-  const bool starts_like_one = !sign_removed.empty() && (is_digit(sign_removed[0]) || (sign_removed[0] == '.' &&
-                               sign_removed.size() > 1 && is_digit(sign_removed[1])));
+  const bool starts_like_one =
+      !sign_removed.empty() &&
+      (is_digit(sign_removed[0]) || (sign_removed[0] == '.' && sign_removed.size() > 1 && is_digit(sign_removed[1])));
   if (!starts_like_one) {
     number.problem = "is not a number";
     return number;
@@ -139,8 +139,9 @@ Number take_number(std::string_view text) {
     return number;
   }
   if (sign_removed.size() > 1 && sign_removed[0] == '0' && is_digit(sign_removed[1])) {
-    number.problem = fmt::format("starts with a zero, which YAML may read as octal; write {}",
-                                 sign_removed.substr(std::min(sign_removed.find_first_not_of('0'), sign_removed.size() - 1)));
+    number.problem =
+        fmt::format("starts with a zero, which YAML may read as octal; write {}",
+                    sign_removed.substr(std::min(sign_removed.find_first_not_of('0'), sign_removed.size() - 1)));
     return number;
   }
   const char* const end = text.data() + text.size();
@@ -161,25 +162,28 @@ Number take_number(std::string_view text) {
 std::string wrong_kind(std::string_view text, const Number& number, const Unit& unit, QuantityKind wanted) {
   const KindInfo& want = info(wanted);
   if (number.rest.empty()) {
-    return fmt::format("{} is not {}; write a number with a unit, such as {} {}", quoted(text), want.words,
-                       number.digits, want.unit);
+    constexpr std::size_t kFewDigits = 4;  // a longer number is hardly meant in the example's unit
+    return number.digits.size() <= kFewDigits ? fmt::format("{} is not {}; write a number with a unit, such as {} {}",
+                                                            in_quotes(text), want.words, number.digits, want.unit)
+                                              : fmt::format("{} is not {}; write a number with a unit, such as {}",
+                                                            in_quotes(text), want.words, want.example);
   }
   const bool forgot_second = (unit.kind == QuantityKind::size && wanted == QuantityKind::rate) ||
                              (unit.kind == QuantityKind::flop && wanted == QuantityKind::flop_rate);
   if (forgot_second) {
-    const std::string as_bytes =
-        unit.bits ? fmt::format(" ({} bytes, as 8 bits make a byte)", to_text(BytesPerSecond(number.value * unit.factor)))
-                  : std::string();
-    return fmt::format("{} is {}, not {}; write {} {}/s{}", quoted(text), info(unit.kind).words, want.words,
+    const std::string as_bytes = unit.bits ? fmt::format(", which is {} (8 bits make a byte)",
+                                                         to_text(BytesPerSecond(number.value * unit.factor)))
+                                           : std::string();
+    return fmt::format("{} is {}, not {}; write {} {}/s{}", in_quotes(text), info(unit.kind).words, want.words,
                        number.digits, number.rest, as_bytes);
   }
   const bool surplus_second = (unit.kind == QuantityKind::rate && wanted == QuantityKind::size) ||
                               (unit.kind == QuantityKind::flop_rate && wanted == QuantityKind::flop);
   if (surplus_second && !unit.bits) {
-    return fmt::format("{} is {}, not {}; write {} {}", quoted(text), info(unit.kind).words, want.words,
+    return fmt::format("{} is {}, not {}; write {} {}", in_quotes(text), info(unit.kind).words, want.words,
                        number.digits, number.rest.substr(0, number.rest.size() - 2));
   }
-  return fmt::format("{} is {}, not {}; write {}, such as {}", quoted(text), info(unit.kind).words, want.words,
+  return fmt::format("{} is {}, not {}; write {}, such as {}", in_quotes(text), info(unit.kind).words, want.words,
                      want.words, want.example);
 }
 
@@ -187,8 +191,11 @@ std::string wrong_kind(std::string_view text, const Number& number, const Unit& 
 std::vector<std::string> respelt(std::string_view unit, QuantityKind kind) {
   std::string wanted;
   for (const char c : unit) wanted += (c >= 'A' && c <= 'Z') ? static_cast<char>(c - 'A' + 'a') : c;
-  if (wanted.ends_with("ps") && kind != QuantityKind::duration) wanted.replace(wanted.size() - 2, 2, "/s");
-  if (wanted.ends_with("flops")) wanted.pop_back();
+  if (wanted.ends_with("flops")) {
+    wanted.pop_back();
+  } else if (wanted.ends_with("ps") && kind != QuantityKind::duration) {
+    wanted.replace(wanted.size() - 2, 2, "/s");
+  }
   if (kind == QuantityKind::flop_rate && wanted.ends_with("flop")) wanted += "/s";
   std::vector<std::string> found;
   const auto offer = [&](const std::string& symbol) {
@@ -215,15 +222,15 @@ std::string unknown_unit(std::string_view text, const Number& number, QuantityKi
   const KindInfo& want = info(kind);
   const std::vector<std::string> near = respelt(number.rest, kind);
   if (near.size() == 2 && kind == QuantityKind::rate) {
-    return fmt::format("{} has an unknown unit {}; write {} {} for bytes or {} {} for bits", quoted(text),
-                       quoted(number.rest), number.digits, near[0], number.digits, near[1]);
+    return fmt::format("{} has an unknown unit {}; write {} {} for bytes or {} {} for bits", in_quotes(text),
+                       in_quotes(number.rest), number.digits, near[0], number.digits, near[1]);
   }
   if (!near.empty()) {
-    return fmt::format("{} has an unknown unit {}; did you mean '{} {}'?", quoted(text), quoted(number.rest),
+    return fmt::format("{} has an unknown unit {}; did you mean '{} {}'?", in_quotes(text), in_quotes(number.rest),
                        number.digits, near[0]);
   }
-  return fmt::format("{} has an unknown unit {}; write {}, such as {}", quoted(text), quoted(number.rest), want.words,
-                     want.example);
+  return fmt::format("{} has an unknown unit {}; write {}, such as {}", in_quotes(text), in_quotes(number.rest),
+                     want.words, want.example);
 }
 
 std::string three_digits(double value) {
@@ -253,39 +260,43 @@ QuantityReading read_quantity(std::string_view text, QuantityKind kind, bool zer
   if (text.empty()) return wrong(fmt::format("an empty text is not {}; write {}", want.words, want.example));
   const Number number = take_number(text);
   if (number.problem == "is not a number") {
-    return wrong(fmt::format("{} is not {}; write a number with a unit, such as {}", quoted(text), want.words, want.example));
+    return wrong(
+        fmt::format("{} is not {}; write a number with a unit, such as {}", in_quotes(text), want.words, want.example));
   }
-  if (!number.problem.empty()) return wrong(fmt::format("{} {}", quoted(text), number.problem));
+  if (!number.problem.empty()) return wrong(fmt::format("{} {}", in_quotes(text), number.problem));
   const std::optional<Unit> unit = find_unit(number.rest);
   if (!unit) return wrong(unknown_unit(text, number, kind));
   if (unit->kind != kind) return wrong(wrong_kind(text, number, *unit, kind));
   if (kind == QuantityKind::size && unit->bits) {
     const std::string_view prefix = number.rest.substr(0, number.rest.size() - 1);
-    return wrong(fmt::format("{} counts bits (b), and a size is in bytes (B), 8 bits each; write {} {}B, or {:g} {}B if bits are meant",
-                             quoted(text), number.digits, prefix, number.value / 8, prefix));
+    return wrong(fmt::format(
+        "{} counts bits (b), and a size is in bytes (B), 8 bits each; write {} {}B, or {:g} {}B if bits are meant",
+        in_quotes(text), number.digits, prefix, number.value / 8, prefix));
   }
   const double value = number.value * unit->factor;
-  if (value < 0) return wrong(fmt::format("{} is negative; {} is above zero", quoted(text), want.words));
-  if (value == 0 && !zero_allowed) return wrong(fmt::format("{} is zero; {} here is above zero", quoted(text), want.words));
-  if (value > want.most) return wrong(fmt::format("{} is too large to be {}", quoted(text), want.words));
-  if (value != 0 && value < want.least) return wrong(fmt::format("{} is too small to be {}", quoted(text), want.words));
+  if (value < 0) return wrong(fmt::format("{} is negative; {} is above zero", in_quotes(text), want.words));
+  if (value == 0 && !zero_allowed)
+    return wrong(fmt::format("{} is zero; {} here is above zero", in_quotes(text), want.words));
+  if (value > want.most) return wrong(fmt::format("{} is too large to be {}", in_quotes(text), want.words));
+  if (value != 0 && value < want.least)
+    return wrong(fmt::format("{} is too small to be {}", in_quotes(text), want.words));
   return {value, {}};
 }
 
 QuantityReading read_number(std::string_view text, double least, double most) {
   text = trimmed(text);
   const Number number = take_number(text);
-  if (!number.problem.empty()) return {0.0, fmt::format("{} {}", quoted(text), number.problem)};
+  if (!number.problem.empty()) return {0.0, fmt::format("{} {}", in_quotes(text), number.problem)};
   if (!number.rest.empty()) {
-    return {0.0, fmt::format("{} is not a plain number; write {} without a unit", quoted(text), number.digits)};
+    return {0.0, fmt::format("{} is not a plain number; write {} without a unit", in_quotes(text), number.digits)};
   }
   if (number.value < least || number.value > most) {
-    return {0.0, fmt::format("{} is not between {:g} and {:g}", quoted(text), least, most)};
+    return {0.0, fmt::format("{} is not between {:g} and {:g}", in_quotes(text), least, most)};
   }
   return {number.value, {}};
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::size_t kLongest = 60;
   std::string result = "'";
   std::size_t shown = 0;
@@ -324,7 +335,8 @@ std::string to_text(Hertz frequency) { return scaled(frequency.count(), kDecimal
 std::string to_text(Watts power) { return scaled(power.count(), kDecimal, "W"); }
 std::string to_text(Dollars price) {
   const bool whole = price.count() == std::round(price.count());
-  return whole || price.count() >= 100 ? fmt::format("{:.0f} USD", price.count()) : fmt::format("{:.2f} USD", price.count());
+  return whole || price.count() >= 100 ? fmt::format("{:.0f} USD", price.count())
+                                       : fmt::format("{:.2f} USD", price.count());
 }
 std::string count_text(double count) {
   if (std::abs(count) < 1000 && count == std::round(count)) return fmt::format("{:.0f}", count);

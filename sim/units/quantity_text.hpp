@@ -66,7 +66,7 @@ QuantityReading read_quantity(std::string_view text, QuantityKind kind, bool zer
 QuantityReading read_number(std::string_view text, double least, double most);
 
 /// Text in quotation marks for a message: control characters escaped, long texts shortened.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 // For people: three significant digits and the unit that suits the value.
 std::string to_text(Bytes size);           ///< "8.00 GiB"

@@ -54,7 +54,8 @@ inline std::vector<Participant> participants_of(const Topology& topology, PlanBu
   for (const DeviceId gpu : topology.gpus()) {
     ranks.push_back({.gpu = gpu,
                      .compute = plan.add_lane(topology.device(gpu).name),
-                     .memory_bandwidth = BytesPerSecond(288.4e9)});
+                     .memory_bandwidth = BytesPerSecond(288.4e9),
+                     .stream_bandwidth = BytesPerSecond(288.4e9)});
   }
   return ranks;
 }

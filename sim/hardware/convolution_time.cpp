@@ -1,0 +1,162 @@
+#include <algorithm>
+#include <cmath>
+
+#include "hardware/kernel_time.hpp"
+#include "hardware/product.hpp"
+
+namespace gpuscale {
+
+namespace {
+
+/// Sizes of a convolution as real numbers, per group.
+struct Shape {
+  double in;  // channels
+  double out;
+  double window;  // kernel height x width
+  double input_pixels;
+  double output_pixels;  // of the whole batch
+  double groups;
+  double stride;  // height x width
+};
+
+double real(std::int64_t count) { return static_cast<double>(count); }
+
+Shape shape_of(const ConvolutionKernel& k) {
+  return {.in = real(k.in_channels) / real(k.groups),
+          .out = real(k.out_channels) / real(k.groups),
+          .window = real(k.kernel_height) * real(k.kernel_width),
+          .input_pixels = real(k.batch) * real(k.height) * real(k.width),
+          .output_pixels = real(k.batch) * real(k.out_height) * real(k.out_width),
+          .groups = real(k.groups),
+          .stride = real(k.stride_height) * real(k.stride_width)};
+}
+
+double factor_of(const PassEfficiency& efficiency, Pass pass) {
+  switch (pass) {
+    case Pass::forward:
+      return efficiency.forward;
+    case Pass::backward_data:
+      return efficiency.backward_data;
+    case Pass::backward_weights:
+      return efficiency.backward_weights;
+  }
+  return 1.0;
+}
+
+/// Matrix units take channels in packs; narrower inputs are padded.
+constexpr double kPack = 8.0;
+
+double packed(double channels, bool matrix) { return matrix ? std::ceil(channels / kPack) * kPack : channels; }
+
+Product implicit_product(const Shape& shape, Pass pass, bool matrix) {
+  const double in = packed(shape.in, matrix);
+  const double out = packed(shape.out, matrix);
+  switch (pass) {
+    case Pass::forward:
+      return {shape.output_pixels, out, in * shape.window, shape.groups};
+    case Pass::backward_data:
+      return {shape.output_pixels, in, out * shape.window, shape.groups};
+    case Pass::backward_weights:
+      return {in * shape.window, out, shape.output_pixels, shape.groups};
+  }
+  return {};
+}
+
+Seconds implicit_time(const Gpu& gpu, const ConvolutionKernel& kernel, const Shape& shape, const ProductUnits& units) {
+  const ConvolutionEfficiency& efficiency = gpu.family.convolution;
+  double factor = factor_of((units.matrix ? efficiency.matrix : efficiency.vector).rate, kernel.pass);
+  if (kernel.pass == Pass::backward_data && shape.stride > 1.0) factor *= efficiency.strided_data;
+  if (units.matrix && shape.in < kPack) factor *= efficiency.narrow_input;
+  return product_time(gpu, units, implicit_product(shape, kernel.pass, units.matrix), factor);
+}
+
+/// Each thread walks its own window, without reuse between channels: depthwise layers, single channels.
+Seconds direct_time(const Gpu& gpu, const ConvolutionKernel& kernel) {
+  return flop(kernel) / (peak_matrix_rate(gpu, Precision::fp32) * gpu.family.convolution.direct);
+}
+
+/// F(m x m, r x r): an output tile of m pixels a side costs (m + r - 1)^2 products per pair of channels.
+struct Winograd {
+  double output;
+  double points;
+};
+
+double winograd_tiles(const ConvolutionKernel& kernel, const Winograd& transform) {
+  return real(kernel.batch) * std::ceil(real(kernel.out_height) / transform.output) *
+         std::ceil(real(kernel.out_width) / transform.output);
+}
+
+/// All in one kernel: a block transforms 32 tiles, multiplies them for 64 channels and transforms back.
+Seconds fused_winograd_time(const Gpu& gpu, const ConvolutionKernel& kernel, const Shape& shape,
+                            const ProductUnits& units, const Winograd& transform) {
+  constexpr double kTiles = 32.0;
+  constexpr double kChannels = 64.0;
+  const bool forward = kernel.pass == Pass::forward;
+  const double blocks =
+      std::ceil(winograd_tiles(kernel, transform) / kTiles) * std::ceil((forward ? shape.out : shape.in) / kChannels);
+  const double depth = (forward ? shape.in : shape.out) + units.efficiency.depth_half;
+  const Flop block(2.0 * transform.points * kTiles * kChannels * depth);
+  return block_time(gpu, units, blocks, block, factor_of(gpu.family.convolution.winograd, kernel.pass));
+}
+
+/// Transforms as kernels of their own around a batched product: transformed tensors are written and read.
+Seconds unfused_winograd_time(const Gpu& gpu, const ConvolutionKernel& kernel, const Shape& shape,
+                              const ProductUnits& units, const Winograd& transform) {
+  const double tiles = winograd_tiles(kernel, transform);
+  Product product{tiles, shape.out, shape.in, transform.points};
+  if (kernel.pass == Pass::backward_data) product = {tiles, shape.in, shape.out, transform.points};
+  if (kernel.pass == Pass::backward_weights) product = {shape.in, shape.out, tiles, transform.points};
+  const double elements = transform.points * (tiles * (shape.in + shape.out) + shape.in * shape.out);
+  const Bytes moved = 2.0 * elements * storage_size(Precision::fp32);
+  return product_time(gpu, units, product, factor_of(gpu.family.convolution.winograd, kernel.pass)) +
+         traffic_time(gpu, moved, gpu.family.convolution.memory);
+}
+
+/// The fastest Winograd transform that applies, if it beats `direct`.
+Seconds with_winograd(const Gpu& gpu, const ConvolutionKernel& kernel, const Shape& shape, const ProductUnits& units,
+                      Seconds direct) {
+  constexpr Winograd kSmall3x3{.output = 2.0, .points = 16.0};
+  constexpr Winograd kLarge3x3{.output = 4.0, .points = 36.0};
+  constexpr Winograd k5x5{.output = 2.0, .points = 36.0};
+  const bool square = kernel.kernel_height == kernel.kernel_width;
+  const bool offered = factor_of(gpu.family.convolution.winograd, kernel.pass) > 0.0;
+  if (!offered || !square || units.matrix || shape.groups > 1.0 || shape.stride > 1.0) return direct;
+  if (kernel.kernel_height == 5) return std::min(direct, unfused_winograd_time(gpu, kernel, shape, units, k5x5));
+  if (kernel.kernel_height != 3) return direct;
+  const Seconds unfused = std::min(direct, unfused_winograd_time(gpu, kernel, shape, units, kLarge3x3));
+  if (kernel.pass == Pass::backward_weights) return unfused;
+  return std::min(unfused, fused_winograd_time(gpu, kernel, shape, units, kSmall3x3));
+}
+
+/// The units as the kernels of the convolution library drive them; it has narrow tiles throughout.
+ProductUnits convolution_units(const Gpu& gpu, Precision precision) {
+  constexpr double kNarrowestTile = 32.0;
+  ProductUnits units = product_units(gpu, precision);
+  const ConvolutionEfficiency& efficiency = gpu.family.convolution;
+  const ImplicitEfficiency& implicit = units.matrix ? efficiency.matrix : efficiency.vector;
+  units.efficiency.depth_half = implicit.depth_half;
+  units.efficiency.tile_half = implicit.tile_half;
+  units.efficiency.narrowest_tile = kNarrowestTile;
+  return units;
+}
+
+Seconds arithmetic_time(const Gpu& gpu, const ConvolutionKernel& kernel, Precision precision) {
+  const ProductUnits units = convolution_units(gpu, precision);
+  const Shape shape = shape_of(kernel);
+  const Seconds implicit = implicit_time(gpu, kernel, shape, units);
+  if (units.matrix && kernel.groups == 1) return implicit;
+  return with_winograd(gpu, kernel, shape, units, std::min(implicit, direct_time(gpu, kernel)));
+}
+
+}  // namespace
+
+Seconds convolution_time(const Gpu& gpu, const ConvolutionKernel& kernel, Precision precision) {
+  Seconds arithmetic = arithmetic_time(gpu, kernel, precision);
+  // tf32 only permits the matrix units: the library may find an fp32 kernel faster.
+  const bool choice = precision == Precision::tf32 && on_matrix_units(gpu, precision);
+  if (choice) arithmetic = std::min(arithmetic, arithmetic_time(gpu, kernel, Precision::fp32));
+  const Seconds memory = traffic_time(gpu, least_traffic(kernel, precision), gpu.family.convolution.memory);
+  return std::max(arithmetic, memory) + gpu.family.launch;
+}
+
+}  // namespace gpuscale

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <string>
+
+#include "units/quantity.hpp"
+
+namespace gpuscale {
+
+/// How well one kind of arithmetic units (vector or matrix) does matrix products.
+struct ProductEfficiency {
+  /// Fraction of the peak rate that large and deep products reach; (0, 1].
+  double efficiency = 0.9;
+  /// Depth k at which a tile reaches half its rate, for its prologue and epilogue; >= 0.
+  double depth_half = 50.0;
+  /// Operand reuse tm*tn/(tm+tn) at which a tile reaches half its rate, on a multiprocessor that takes
+  /// kReferenceHunger (product.hpp) operand bytes per clock; grows in proportion to that; >= 0.
+  double tile_half = 4.0;
+  /// Energy in pJ of a 32-bit (vector) or 16-bit (matrix) FLOP, for cards whose power limit holds them below
+  /// their peak; 0: none does.
+  double picojoule = 0.0;
+  /// Shortest side of a tile that the matrix library offers; 16, 32, 64 or 128.
+  double narrowest_tile = 16.0;
+  /// Further factor for 8-bit numbers on matrix units; (0, 1].
+  double eight_bit = 1.0;
+
+  bool operator==(const ProductEfficiency&) const = default;
+};
+
+struct GemmEfficiency {
+  ProductEfficiency vector;
+  ProductEfficiency matrix;
+  double memory = 0.8;  ///< fraction of the memory bandwidth that products reach; (0, 1]
+
+  bool operator==(const GemmEfficiency&) const = default;
+};
+
+/// Rates of a layer's three products, relative to what large matrix products reach.
+struct PassEfficiency {
+  double forward = 0.9;            ///< (0, 1.2]
+  double backward_data = 0.85;     ///< (0, 1.2]
+  double backward_weights = 0.65;  ///< (0, 1.2]
+
+  bool operator==(const PassEfficiency&) const = default;
+};
+
+/// Convolution as implicit GEMM. The convolution library has kernels of its own, so their ramps differ from
+/// those of the matrix library.
+struct ImplicitEfficiency {
+  PassEfficiency rate;
+  double depth_half = 30.0;  ///< as in ProductEfficiency
+  double tile_half = 20.0;   ///< as in ProductEfficiency
+
+  bool operator==(const ImplicitEfficiency&) const = default;
+};
+
+struct ConvolutionEfficiency {
+  ImplicitEfficiency vector;  ///< fp32 and narrower storage on vector units
+  ImplicitEfficiency matrix;  ///< on matrix units
+  PassEfficiency winograd;    ///< products of a Winograd transform on vector units; 0: the library has none
+  double strided_data = 0.5;  ///< further factor on backward_data where the stride is above one; (0, 1]
+  double narrow_input = 0.5;  ///< further factor on matrix units below eight input channels a group; (0, 1]
+  double direct = 0.15;       ///< fraction of the vector peak of kernels without operand reuse: depthwise; (0, 1]
+  double memory = 0.8;        ///< fraction of the memory bandwidth; (0, 1]
+
+  bool operator==(const ConvolutionEfficiency&) const = default;
+};
+
+struct RecurrentEfficiency {
+  Seconds step = Seconds(15e-6);  ///< fixed cost of a time step beside its product: launches, element-wise part
+  double forward = 0.6;           ///< rate of the step's product relative to a GEMM; (0, 1.2]
+  double backward_data = 0.5;     ///< (0, 1.2]
+  double backward_weights = 0.9;  ///< rate of the one product over all steps relative to a GEMM; (0, 1.2]
+
+  bool operator==(const RecurrentEfficiency&) const = default;
+};
+
+struct AttentionEfficiency {
+  double forward = 0.6;        ///< fraction of peak that long fused attention reaches; (0, 1]
+  double backward = 0.5;       ///< the same for the backward pass, its recomputation counted as work; (0, 1]
+  double length_half = 500.0;  ///< keys per query at which fused attention reaches half its rate; >= 0
+
+  bool operator==(const AttentionEfficiency&) const = default;
+};
+
+struct StreamEfficiency {
+  double memory = 0.8;  ///< fraction of the memory bandwidth that long streams reach; (0, 1]
+
+  bool operator==(const StreamEfficiency&) const = default;
+};
+
+/// What an architecture family makes of its peak rates. Fitted on measurements of few cards and used for
+/// every card of the family; figures and their sources live in topologies/families/.
+struct Family {
+  std::string id;    ///< file name, as a GPU spells it
+  std::string name;  ///< as its maker calls it
+  std::string source;
+  Seconds launch = Seconds(4e-6);  ///< cost of one kernel on the device beside its work: start, drain
+  GemmEfficiency gemm;
+  ConvolutionEfficiency convolution;
+  RecurrentEfficiency recurrent;
+  AttentionEfficiency attention;
+  StreamEfficiency stream;
+
+  bool operator==(const Family&) const = default;
+};
+
+}  // namespace gpuscale

@@ -1,0 +1,55 @@
+#include <algorithm>
+
+#include "hardware/kernel_time.hpp"
+#include "hardware/product.hpp"
+
+namespace gpuscale {
+
+namespace {
+
+struct Layer {
+  double gates;  // rows of all gates together
+  double hidden;
+  double input;
+  double batch;
+  double steps;
+};
+
+Layer layer_of(const RecurrentKernel& kernel) {
+  return {.gates = static_cast<double>(gates(kernel.cell) * kernel.hidden),
+          .hidden = static_cast<double>(kernel.hidden),
+          .input = static_cast<double>(kernel.input),
+          .batch = static_cast<double>(kernel.batch),
+          .steps = static_cast<double>(kernel.steps)};
+}
+
+/// One product, its operands read and its result written once.
+Seconds roofline(const Gpu& gpu, Precision precision, const Product& product, double factor) {
+  if (product.m <= 0.0 || product.n <= 0.0 || product.k <= 0.0) return Seconds();
+  const double count = product.m * product.k + product.k * product.n + product.m * product.n;
+  const Seconds arithmetic = product_time(gpu, product_units(gpu, precision), product, factor);
+  return std::max(arithmetic,
+                  traffic_time(gpu, count * storage_size(precision), gpu.family.gemm.memory * std::min(factor, 1.0)));
+}
+
+}  // namespace
+
+Seconds recurrent_time(const Gpu& gpu, const RecurrentKernel& kernel, Precision precision) {
+  const RecurrentEfficiency& efficiency = gpu.family.recurrent;
+  const Layer layer = layer_of(kernel);
+  const double sequence = layer.batch * layer.steps;
+  if (kernel.pass == Pass::backward_weights) {
+    const Product all{.m = layer.gates, .n = layer.hidden + layer.input, .k = sequence};
+    return roofline(gpu, precision, all, efficiency.backward_weights) + gpu.family.launch;
+  }
+  const bool forward = kernel.pass == Pass::forward;
+  const Product input = forward ? Product{.m = layer.gates, .n = sequence, .k = layer.input}
+                                : Product{.m = layer.input, .n = sequence, .k = layer.gates};
+  const Product step = forward ? Product{.m = layer.gates, .n = layer.batch, .k = layer.hidden}
+                               : Product{.m = layer.hidden, .n = layer.batch, .k = layer.gates};
+  const double factor = forward ? efficiency.forward : efficiency.backward_data;
+  return roofline(gpu, precision, input, 1.0) + gpu.family.launch +
+         layer.steps * (roofline(gpu, precision, step, factor) + efficiency.step);
+}
+
+}  // namespace gpuscale

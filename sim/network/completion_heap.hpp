@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "units/time.hpp"
+
+namespace gpuscale {
+
+/// An instant that does not come.
+inline constexpr Time kNever{std::numeric_limits<std::int64_t>::max()};
+
+/// When each active flow will be complete, and which is next: a 4-ary heap indexed by flow. Made for
+/// times that change often and for many flows complete in one instant. A flow that got later keeps
+/// its place until it comes to the top, so only getting earlier costs a move at once.
+class CompletionHeap {
+ public:
+  /// Sets the instant of a flow, which is inserted if it is new.
+  void set(std::uint32_t flow, Time due);
+
+  /// The earliest instant, or kNever. \pre refresh() was called since the last set().
+  [[nodiscard]] Time next() const { return entries_.empty() ? kNever : entries_.front().key; }
+
+  /// Makes next() exact.
+  void refresh();
+
+  /// Removes the flows due at `now` or before and puts them into `flows` (replacing what it holds),
+  /// in no particular order. Calls refresh().
+  void take_due(Time now, std::vector<std::uint32_t>& flows);
+
+  /// Number of flows in the heap.
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+
+ private:
+  struct Entry {
+    Time key;  // not after the flow's due time
+    std::uint32_t flow;
+  };
+  struct Slot {
+    Time due = kNever;
+    std::uint32_t position = kAbsent;
+  };
+  static constexpr std::uint32_t kAbsent = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::size_t kArity = 4;
+
+  void place(std::size_t position, Entry entry);
+  void sift_up(std::size_t position, Entry entry);
+  void sift_down(std::size_t position, Entry entry);
+  void remove(std::size_t position);
+  void rebuild_without_absent();
+
+  std::vector<Entry> entries_;
+  std::vector<Slot> slots_;  // by flow
+  std::vector<std::uint32_t> visit_;
+};
+
+}  // namespace gpuscale

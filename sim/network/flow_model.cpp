@@ -1,0 +1,126 @@
+#include "network/flow_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "units/check.hpp"
+
+namespace gpuscale {
+namespace {
+
+/// Rounded up to a picosecond, but not for the rounding of a double: 64 MB at 12.5 GB/s are
+/// 5,120,000,000 ps and not one more.
+Time completion(Time now, Bytes remaining, BytesPerSecond rate) {
+  constexpr double kRounding = 1e-12;
+  constexpr double kTooLate = 9e18;
+  const double duration = (remaining / rate).count() * 1e12;
+  if (!(duration < kTooLate - static_cast<double>(now.picoseconds()))) return kNever;
+  const double nearest = std::round(duration);
+  const bool whole = std::abs(duration - nearest) <= duration * kRounding;
+  return Time(now.picoseconds() + static_cast<std::int64_t>(whole ? nearest : std::ceil(duration)));
+}
+
+}  // namespace
+
+FlowModel::FlowModel(std::span<const BytesPerSecond> capacity)
+    : table_(capacity), solver_(table_), usage_(capacity.size()) {}
+
+FlowId FlowModel::start(Time now, std::span<const ChannelLoad> loads, Bytes amount, std::uint32_t tag,
+                        BytesPerSecond cap) {
+  advance(now);
+  check(amount >= Bytes() && std::isfinite(amount.count()), "the bytes of a flow are finite and not negative");
+  check(!loads.empty() || cap < kUncapped || amount == Bytes(), "a flow without loads has a cap");
+  const bool empty = amount == Bytes();
+  const std::uint32_t slot = table_.add(empty ? std::span<const ChannelLoad>() : loads, cap);
+  if (slot >= progress_.size()) progress_.resize(slot + 1);
+  check(started_count_ != UINT32_MAX, "a flow model starts fewer than 2^32 flows");
+  progress_[slot] = {amount, amount, now, started_count_++, tag};
+  if (empty) {
+    completions_.set(slot, now);
+    return FlowId(slot);
+  }
+  for (const FlowTable::Load& load : table_.loads(table_.flow(slot))) {
+    if (table_.channel(load.channel).members.size() == 1) usage_[load.channel].busy_since = now;
+  }
+  started_.push_back(slot);
+  ++unsettled_;
+  return FlowId(slot);
+}
+
+void FlowModel::settle(Time now) {
+  advance(now);
+  if (started_.empty() && left_.empty()) return;
+  for (const RateSolver::Change& change : solver_.resolve(started_, left_)) {
+    Progress& progress = progress_[change.flow];
+    progress.remaining = remaining(change.flow, change.before);
+    progress.since = now;
+    completions_.set(change.flow, completion(now, progress.remaining, table_.flow(change.flow).rate));
+  }
+  started_.clear();
+  left_.clear();
+  unsettled_ = 0;
+  completions_.refresh();
+}
+
+void FlowModel::finish(Time now, std::vector<std::uint32_t>& tags) {
+  advance(now);
+  check(completions_.next() >= now, "no completion may be left out");
+  completions_.take_due(now, done_);
+  const auto number = [&](std::uint32_t slot) { return progress_[slot].number; };
+  if (!std::ranges::is_sorted(done_, std::less<>(), number)) std::ranges::sort(done_, std::less<>(), number);
+  tags.clear();
+  for (const std::uint32_t slot : done_) {
+    tags.push_back(progress_[slot].tag);
+    end(slot);
+  }
+}
+
+Bytes FlowModel::carried(ChannelId channel) const {
+  const auto index = static_cast<std::uint32_t>(channel.index());
+  Bytes sum = usage_[index].carried;
+  for (const std::uint32_t slot : table_.channel(index).members) {
+    const FlowTable::Flow& flow = table_.flow(slot);
+    const Bytes sent = progress_[slot].amount - remaining(slot, flow.rate);
+    sum += table_.weight(flow, table_.load_on(flow, index)) * sent;
+  }
+  return sum;
+}
+
+Seconds FlowModel::busy_time(ChannelId channel) const {
+  const Usage& usage = usage_[channel.index()];
+  const bool busy = !table_.channel(channel.index()).members.empty();
+  return Time(usage.busy).since_start() + (busy ? now_ - usage.busy_since : Seconds());
+}
+
+double FlowModel::busy_share(ChannelId channel) const {
+  if (now_ == Time()) return 0.0;
+  return carried(channel) / (table_.channel(channel.index()).capacity * now_.since_start());
+}
+
+void FlowModel::advance(Time now) {
+  check(now >= now_, "the clock of a flow model does not go back");
+  now_ = now;
+}
+
+/// Takes a complete flow out of the books.
+void FlowModel::end(std::uint32_t slot) {
+  const FlowTable::Flow& flow = table_.flow(slot);
+  const std::span<const FlowTable::Load> loads = table_.loads(flow);
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    const std::uint32_t channel = loads[i].channel;
+    Usage& usage = usage_[channel];
+    usage.carried += table_.weight(flow, i) * progress_[slot].amount;
+    if (table_.channel(channel).members.size() == 1)
+      usage.busy += (now_.picoseconds() - usage.busy_since.picoseconds());
+    left_.push_back(channel);
+  }
+  table_.remove(slot);
+}
+
+/// Bytes a flow has still to send at now_, having gone at `rate` since its last change.
+Bytes FlowModel::remaining(std::uint32_t slot, BytesPerSecond rate) const {
+  const Progress& progress = progress_[slot];
+  return std::max(progress.remaining - rate * (now_ - progress.since), Bytes());
+}
+
+}  // namespace gpuscale

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "network/completion_heap.hpp"
+#include "network/flow_table.hpp"
+#include "network/max_min.hpp"
+#include "network/rate_solver.hpp"
+#include "units/id.hpp"
+#include "units/quantity.hpp"
+#include "units/time.hpp"
+
+namespace gpuscale {
+
+/// An active flow of a FlowModel. Valid until finish() has returned the flow's tag.
+using FlowId = Id<struct FlowTag>;
+
+/// Flows that share channels over time, max-min fair at every instant. The clock is the caller's:
+/// it hands in each instant, in order, and comes back at next_completion().
+///
+///     FlowModel flows(capacities);
+///     flows.start(now, loads, 64_MiB, tag);        // any number, any order
+///     flows.settle(now);                           // once at the end of the instant
+///     now = flows.next_completion();
+///     flows.finish(now, tags);                     // the flows complete at now; start more, settle again
+///
+/// Rates hold from settle() to the next settle(). Latency is not in here: start a flow later.
+/// Holds under 200 bytes per active flow of up to six loads of equal weight.
+class FlowModel {
+ public:
+  /// \pre capacities, by channel id, are positive and finite.
+  explicit FlowModel(std::span<const BytesPerSecond> capacity);
+  FlowModel(const FlowModel&) = delete;
+  FlowModel& operator=(const FlowModel&) = delete;
+
+  /// Starts a flow of `amount` bytes; at rate r it loads each channel with weight * r. A flow of zero
+  /// bytes is complete at `now`. \param tag what finish() will return; need not be unique.
+  /// \pre amount is finite and not negative; loads and cap as for FlowDemand; now does not go back.
+  FlowId start(Time now, std::span<const ChannelLoad> loads, Bytes amount, std::uint32_t tag,
+               BytesPerSecond cap = kUncapped);
+  FlowId start(Time now, const FlowDemand& demand, Bytes amount, std::uint32_t tag) {
+    return start(now, demand.loads, amount, tag, demand.cap);
+  }
+
+  /// Makes the rates fair after everything that started and finished; a second call without either
+  /// does nothing. Until then a new flow has rate 0 and others keep the rate they had.
+  void settle(Time now);
+
+  /// The earliest instant at which an active flow is complete, or kNever. A completion is the start
+  /// of the rate plus remaining bytes / rate, rounded up to a picosecond. \pre settled.
+  [[nodiscard]] Time next_completion() const { return completions_.next(); }
+
+  /// Removes the flows complete at `now` and puts their tags into `tags` (replacing what it holds),
+  /// in the order in which they started. \pre no completion before `now` was left out.
+  void finish(Time now, std::vector<std::uint32_t>& tags);
+
+  /// Number of flows that are not finished.
+  [[nodiscard]] std::size_t active() const { return completions_.size() + unsettled_; }
+
+  /// The rate an active flow has had since the last settle().
+  [[nodiscard]] BytesPerSecond rate(FlowId flow) const { return table_.flow(slot_of(flow)).rate; }
+
+  /// Bytes that went over a channel so far, weights counted, up to the last instant handed in. A sum
+  /// over the channel's flows: for reports.
+  [[nodiscard]] Bytes carried(ChannelId channel) const;
+
+  /// Time during which at least one flow was on a channel, up to the last instant handed in.
+  [[nodiscard]] Seconds busy_time(ChannelId channel) const;
+
+  /// Share of the channel's capacity that was used from time 0 to the last instant handed in: 0 to 1.
+  [[nodiscard]] double busy_share(ChannelId channel) const;
+
+ private:
+  struct Progress {  // of one flow
+    Bytes amount;
+    Bytes remaining;       // at `since`
+    Time since;            // when its rate last changed
+    std::uint32_t number;  // flows started before it
+    std::uint32_t tag;
+  };
+  struct Usage {            // of one channel
+    Bytes carried;          // by finished flows
+    Time busy_since;        // while it has flows
+    std::int64_t busy = 0;  // picoseconds, when it last became idle
+  };
+
+  static std::uint32_t slot_of(FlowId flow) { return static_cast<std::uint32_t>(flow.index()); }
+  void advance(Time now);
+  void end(std::uint32_t slot);
+  [[nodiscard]] Bytes remaining(std::uint32_t slot, BytesPerSecond rate) const;
+
+  FlowTable table_;
+  RateSolver solver_;
+  CompletionHeap completions_;
+  std::vector<Progress> progress_;      // by slot
+  std::vector<Usage> usage_;            // by channel
+  std::vector<std::uint32_t> started_;  // flows without a rate yet
+  std::vector<std::uint32_t> left_;     // channels that flows left since the last settle()
+  std::vector<std::uint32_t> done_;
+  std::size_t unsettled_ = 0;  // flows neither settled nor complete
+  std::uint32_t started_count_ = 0;
+  Time now_;
+};
+
+}  // namespace gpuscale

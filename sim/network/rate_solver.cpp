@@ -1,0 +1,247 @@
+#include "network/rate_solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gpuscale {
+namespace {
+
+constexpr double kSame = 1e-12;                  // a rate that moves less is rounding, and stays as it was
+constexpr double kAbove = 1.0 + 1e-11;           // what is not above this factor is taken as equal
+constexpr std::size_t kTieShare = 8;             // passes go on while one open channel in 8 is at the least level
+constexpr std::uint32_t kUpdatesOfLoad = 65536;  // after so many, a channel's load is added up anew
+
+}  // namespace
+
+const std::vector<RateSolver::Change>& RateSolver::resolve(std::span<const Slot> started,
+                                                           std::span<const std::uint32_t> left) {
+  ++round_;
+  member_of_.resize(table_.slot_count(), kNone);
+  members_.clear();
+  touched_.clear();
+  open_.clear();
+  capped_.clear();
+  by_heap_ = false;
+  for (const Slot slot : started) join(slot);
+  for (const std::uint32_t channel : left) {
+    if (table_.channel(channel).held == 0) continue;
+    touch(channel);
+    enqueue(channel);
+  }
+  fill_by_passes();
+  fill_by_heap();
+  apply();
+  release_memory();
+  return changes_;
+}
+
+void RateSolver::touch(std::uint32_t index) {
+  Channel& channel = channels_[index];
+  if (channel.round == round_) return;
+  const FlowTable::Channel& state = table_.channel(index);
+  const bool holds = state.held > 0;
+  channel = {};
+  channel.left = state.capacity - state.load;
+  channel.key = kUncapped;
+  channel.watch = holds ? state.level : kUncapped;
+  channel.fastest_standing = channel.watch;
+  channel.round = round_;
+  if (holds) ++watched_;
+  touched_.push_back(index);
+}
+
+/// Lets a flow rise that stood still (or is new, with rate 0).
+void RateSolver::join(Slot slot) {
+  if (member_of_[slot] != kNone) return;
+  const auto member = static_cast<std::uint32_t>(members_.size());
+  member_of_[slot] = member;
+  members_.push_back({.flow = slot});
+  ++rising_;
+  const FlowTable::Flow& flow = table_.flow(slot);
+  if (flow.cap < kUncapped) capped_.push({flow.cap, member});
+  const std::span<const FlowTable::Load> loads = table_.loads(flow);
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    const std::uint32_t index = loads[i].channel;
+    touch(index);
+    const double weight = table_.weight(flow, i);
+    Channel& channel = channels_[index];
+    channel.left += weight * flow.rate;
+    channel.weight += weight;
+    channel.rising += 1;
+    channel.members += 1;
+    const FlowTable::Channel& state = table_.channel(index);
+    if (channel.rising == state.members.size()) channel.left = state.capacity;  // without the rounding of sums
+    enqueue(index);
+  }
+}
+
+void RateSolver::join_held(std::uint32_t index) {
+  for (const Slot slot : table_.channel(index).members) {
+    if (table_.flow(slot).holder == index) join(slot);
+  }
+}
+
+/// Lets those flows of a full channel join that must give way: the fastest first, until the level at
+/// which the channel is full is not below the rate of any that stands still. True if there was one.
+bool RateSolver::join_faster(std::uint32_t index) {
+  Channel& channel = channels_[index];
+  const std::vector<Slot>& members = table_.channel(index).members;
+  if (channel.members == members.size() || channel.fastest_standing <= kAbove * channel.full_level()) return false;
+  faster_.clear();
+  const BytesPerSecond limit = kAbove * channel.full_level();
+  for (const Slot slot : members) {
+    if (table_.flow(slot).rate > limit && member_of_[slot] == kNone) faster_.push_back(slot);
+  }
+  const auto rate = [&](Slot slot) { return table_.flow(slot).rate; };
+  std::ranges::stable_sort(faster_, std::greater<>(), rate);
+  std::size_t next = 0;
+  while (next < faster_.size() && rate(faster_[next]) > kAbove * channel.full_level()) join(faster_[next++]);
+  channel.fastest_standing = next < faster_.size() ? rate(faster_[next]) : limit;
+  return next > 0;
+}
+
+/// As long as many channels are full at one level, as in lock-step and symmetric patterns, plain
+/// passes over the channels do.
+void RateSolver::fill_by_passes() {
+  while (rising_ > 0 || watched_ > 0) {
+    BytesPerSecond least = kUncapped;
+    std::size_t ties = 0;
+    std::size_t open = 0;
+    for (const std::uint32_t index : open_) {
+      const BytesPerSecond level = channels_[index].next_level();
+      channels_[index].key = level;
+      if (level == kUncapped) continue;
+      open_[open++] = index;
+      if (level < least) ties = 0;
+      least = std::min(least, level);
+      if (level == least) ++ties;
+    }
+    open_.resize(open);
+    if (open == 0 || ties * kTieShare < open) break;
+    if (stop_capped(least)) continue;
+    for (std::size_t i = 0; i < open; ++i) {
+      if (channels_[open_[i]].key == least) reach(open_[i], least);
+    }
+  }
+}
+
+void RateSolver::fill_by_heap() {
+  if (rising_ == 0 && watched_ == 0) return;
+  by_heap_ = true;
+  waiting_.clear();
+  for (const std::uint32_t index : open_) {
+    channels_[index].key = channels_[index].next_level();
+    waiting_.push({channels_[index].key, index});
+  }
+  while ((rising_ > 0 || watched_ > 0) && !waiting_.empty()) {
+    const auto [key, index] = waiting_.top();
+    if (channels_[index].key != key) {
+      waiting_.pop();
+      continue;
+    }
+    const BytesPerSecond level = channels_[index].next_level();
+    if (level > key) {
+      channels_[index].key = level;
+      if (level == kUncapped)
+        waiting_.pop();
+      else
+        waiting_.replace_top({level, index});
+    } else if (!stop_capped(key)) {
+      reach(index, key);
+    }
+  }
+  stop_capped(kUncapped);
+  watched_ = 0;
+}
+
+/// Sees to it that a channel comes up in time after its next level may have fallen.
+void RateSolver::enqueue(std::uint32_t index) {
+  Channel& channel = channels_[index];
+  if (!by_heap_) {
+    if (channel.key == kUncapped) open_.push_back(index);
+    channel.key = {};  // the next pass works it out
+    return;
+  }
+  const BytesPerSecond level = channel.next_level();
+  if (level >= channel.key) return;
+  channel.key = level;
+  waiting_.push({level, index});
+}
+
+/// The level has come to a channel's next level.
+void RateSolver::reach(std::uint32_t index, BytesPerSecond level) {
+  Channel& channel = channels_[index];
+  if (channel.rising > 0 && channel.full_level() <= level) {
+    if (join_faster(index)) return;
+    for (const Slot slot : table_.channel(index).members) {
+      const std::uint32_t member = member_of_[slot];
+      if (member != kNone && !members_[member].stopped()) stop(member, level, index);
+    }
+  } else if (channel.watch <= level) {
+    channel.watch = kUncapped;
+    --watched_;
+    const BytesPerSecond spare = channel.left - channel.weight * level;
+    if (spare > (kAbove - 1.0) * table_.channel(index).capacity) join_held(index);
+  }
+}
+
+/// Stops the flows whose cap is not above the level; true if there was one.
+bool RateSolver::stop_capped(BytesPerSecond level) {
+  bool any = false;
+  for (; !capped_.empty() && capped_.top().level <= level; capped_.pop()) {
+    const auto [cap, member] = capped_.top();
+    if (members_[member].stopped()) continue;
+    stop(member, cap, FlowTable::kNoChannel);
+    any = true;
+  }
+  return any;
+}
+
+void RateSolver::stop(std::uint32_t member, BytesPerSecond rate, std::uint32_t holder) {
+  Member& stopped = members_[member];
+  const FlowTable::Flow& flow = table_.flow(stopped.flow);
+  if (std::abs((rate - flow.rate).count()) <= kSame * flow.rate.count()) rate = flow.rate;
+  stopped.rate = rate;
+  stopped.holder = holder;
+  --rising_;
+  const std::span<const FlowTable::Load> loads = table_.loads(flow);
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    const double weight = table_.weight(flow, i);
+    Channel& channel = channels_[loads[i].channel];
+    channel.left -= weight * rate;
+    channel.weight -= weight;
+    channel.rising -= 1;
+  }
+}
+
+/// Writes the rates of the members into the table.
+void RateSolver::apply() {
+  changes_.clear();
+  for (const Member& member : members_) {
+    FlowTable::Flow& flow = table_.flow(member.flow);
+    member_of_[member.flow] = kNone;
+    if (flow.rate != member.rate) changes_.push_back({member.flow, flow.rate});
+    if (flow.holder != FlowTable::kNoChannel) --table_.channel(flow.holder).held;
+    flow.rate = member.rate;
+    flow.holder = member.holder;
+    if (member.holder == FlowTable::kNoChannel) continue;
+    FlowTable::Channel& holder = table_.channel(member.holder);
+    holder.held += 1;
+    holder.level = member.rate;
+  }
+  for (const std::uint32_t index : touched_) {
+    FlowTable::Channel& channel = table_.channel(index);
+    channel.load = channel.capacity - channels_[index].left;
+    if (++channel.updates % kUpdatesOfLoad == 0) table_.add_up_load(index);
+  }
+}
+
+/// Gives back what one large filling needed, once a small one has followed.
+void RateSolver::release_memory() {
+  constexpr std::size_t kLarge = 16384;
+  if (members_.capacity() < kLarge || members_.size() > members_.capacity() / 64) return;
+  members_ = {};
+  changes_.shrink_to_fit();
+}
+
+}  // namespace gpuscale

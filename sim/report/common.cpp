@@ -1,0 +1,103 @@
+#include "report/common.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "report/point_columns.hpp"
+#include "report/settings.hpp"
+#include "units/quantity_text.hpp"
+
+namespace gpuscale {
+
+namespace {
+
+/// The value all reports share, or "".
+std::string shared(std::span<const Report> reports, std::string Report::*value) {
+  const std::string& first = reports.front().*value;
+  const bool same = std::ranges::all_of(reports, [&](const Report& report) { return report.*value == first; });
+  return same ? first : std::string();
+}
+
+std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
+  std::string text;
+  for (const std::string& part : parts) {
+    if (!part.empty()) text += (text.empty() ? "" : std::string(separator)) + part;
+  }
+  return text;
+}
+
+std::string values_text(std::vector<std::string> values) {
+  constexpr std::size_t kFew = 8;
+  const std::size_t count = values.size();
+  if (count > kFew) {
+    const std::string last = values.back();
+    values.resize(kFew - 2);
+    values.push_back(fmt::format("... {} ({} values)", last, count));
+  }
+  return joined(values, ", ");
+}
+
+std::string swept_text(std::span<const Report> reports) {
+  std::string swept;
+  std::string set;
+  for (const std::string& key : setting_keys(reports)) {
+    const std::vector<std::string> values = setting_values(reports, key);
+    std::string& text = values.size() > 1 ? swept : set;
+    text += fmt::format("{}{} = {}", text.empty() ? "" : "; ", key, values_text(values));
+  }
+  std::string text = fmt::format("{} point{}", reports.size(), reports.size() == 1 ? "" : "s");
+  if (!swept.empty()) text += " over " + swept;
+  if (!set.empty()) text += " (set: " + set + ")";
+  return text;
+}
+
+bool fits(const Report& report) { return report.memory.fits; }
+
+std::string baseline_text(std::span<const Report> reports) {
+  const bool any = std::ranges::any_of(reports, [](const Report& report) { return report.speedup.has_value(); });
+  if (!any) return {};
+  const std::string baseline = shared(reports, &Report::baseline);
+  return baseline.empty() ? "speed-up against one GPU of the same kind at the same settings"
+                          : "speed-up against " + baseline;
+}
+
+}  // namespace
+
+CommonFacts common_facts(std::span<const Report> reports) {
+  CommonFacts facts;
+  facts.title = shared(reports, &Report::scenario);
+  facts.subtitle = joined({shared(reports, &Report::model), shared(reports, &Report::gpu),
+                           shared(reports, &Report::machine), shared(reports, &Report::framework)},
+                          " | ");
+  if (facts.title.empty()) std::swap(facts.title, facts.subtitle);
+  facts.notes.push_back(swept_text(reports));
+  if (std::ranges::all_of(reports, fits) && !std::ranges::all_of(reports, is_transfer)) {
+    facts.notes.emplace_back("every point fits in memory");
+  }
+  if (std::string text = baseline_text(reports); !text.empty()) facts.notes.push_back(std::move(text));
+  return facts;
+}
+
+std::vector<TextColumn> ranking_columns(const Ranking& ranking) {
+  std::vector<TextColumn> columns = {{.title = "", .right = true, .dispensable = 0, .cells = {}},
+                                     {.title = "name", .right = false, .dispensable = 0, .cells = {}},
+                                     {.title = "step time", .right = true, .dispensable = 1, .cells = {}},
+                                     {.title = "samples/s", .right = true, .dispensable = 0, .cells = {}},
+                                     {.title = "of best", .right = true, .dispensable = 0, .cells = {}},
+                                     {.title = "speed-up", .right = true, .dispensable = 2, .cells = {}},
+                                     {.title = "why", .right = false, .dispensable = 0, .cells = {}, .wraps = true}};
+  for (const RankedReport& entry : ranking.entries) {
+    const Report& report = entry.report;
+    const std::vector<std::string> cells = {fmt::format("{}.", entry.rank),
+                                            entry.name,
+                                            to_text(report.step_time),
+                                            number_text(report.throughput),
+                                            fmt::format("{:.2f}x", entry.relative),
+                                            report.speedup ? fmt::format("{:.2f}x", *report.speedup) : "-",
+                                            entry.why};
+    for (std::size_t i = 0; i < cells.size(); ++i) columns[i].cells.push_back(cells[i]);
+  }
+  return columns;
+}
+
+}  // namespace gpuscale

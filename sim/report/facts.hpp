@@ -1,0 +1,45 @@
+#pragma once
+
+/// \file
+/// What the text forms of a report say in words.
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/report.hpp"
+
+namespace gpuscale {
+
+/// A cause that fills memory and what it is called.
+struct MemoryPart {
+  std::string_view name;
+  Bytes Footprint::*size;
+};
+
+inline constexpr std::array<MemoryPart, 9> kMemoryParts = {{{"parameters", &Footprint::parameters},
+                                                            {"master weights", &Footprint::master_weights},
+                                                            {"gradients", &Footprint::gradients},
+                                                            {"optimizer", &Footprint::optimizer},
+                                                            {"activations", &Footprint::activations},
+                                                            {"errors", &Footprint::errors},
+                                                            {"workspace", &Footprint::workspace},
+                                                            {"exchange", &Footprint::exchange},
+                                                            {"framework", &Footprint::framework}}};
+
+struct Fact {
+  std::string_view name;
+  std::string text;
+};
+
+/// What is trained, on what, how.
+std::vector<Fact> what_runs(const Report& report);
+
+/// Step time, throughput, scaling, utilisation, bytes sent: those that have a meaning.
+std::vector<Fact> headline(const Report& report);
+
+/// " (up to 152 samples per GPU)", or "".
+std::string largest_batch_text(const Report& report);
+
+}  // namespace gpuscale

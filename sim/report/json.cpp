@@ -1,0 +1,128 @@
+#include "report/json.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <type_traits>
+
+#include "report/fields.hpp"
+#include "report/version.hpp"
+
+namespace gpuscale {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const FieldValue& value) {
+  return std::visit(
+      [](const auto& v) -> Json {
+        if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::monostate>) {
+          return nullptr;
+        } else {
+          return v;
+        }
+      },
+      value);
+}
+
+template <class Number>
+bool reads_as(std::string_view text, Number& number) {
+  const char* const end = text.data() + text.size();
+  const std::from_chars_result result = std::from_chars(text.data(), end, number);
+  return result.ec == std::errc() && result.ptr == end;
+}
+
+/// A setting is YAML text; here it becomes the number or truth value it stands for, else text.
+Json typed(const std::string& text) {
+  if (text == "true") return true;
+  if (text == "false") return false;
+  if (std::int64_t whole = 0; reads_as(text, whole)) return whole;
+  if (double real = 0; reads_as(text, real) && std::isfinite(real)) return real;
+  return text;
+}
+
+Json settings_of(const Report& report) {
+  Json settings = Json::object();
+  for (const auto& [key, value] : report.settings) settings[key] = typed(value);
+  return settings;
+}
+
+Json links_of(const Report& report) {
+  Json links = Json::array();
+  for (const LinkLoad& link : report.links) {
+    links.push_back({{"name", link.name}, {"load", link.load}, {"carried_bytes", std::llround(link.carried.count())}});
+  }
+  return links;
+}
+
+void add_report(Json& point, const Report& report) {
+  for (const Field& field : report_fields()) {
+    const FieldValue value = field.value(report);
+    if (std::holds_alternative<std::monostate>(value)) continue;
+    const std::size_t dot = field.path.find('.');
+    Json& parent = dot == std::string_view::npos ? point : point[std::string(field.path.substr(0, dot))];
+    parent[std::string(dot == std::string_view::npos ? field.path : field.path.substr(dot + 1))] = to_json(value);
+    if (field.path == "scenario") point["settings"] = settings_of(report);
+  }
+  point["links"] = links_of(report);
+  point["not_modelled"] = report.not_modelled;
+  point["provenance"] = report.provenance;
+}
+
+std::string dump(const Json& json, int indent) { return json.dump(indent, ' ', false, Json::error_handler_t::replace); }
+
+/// Points are written one by one: the tree of a large sweep would not fit in memory.
+class PointList {
+ public:
+  explicit PointList(std::ostream& out) : out_(out) {
+    out_ << "{\n  \"schema_version\": " << kSchemaVersion << ",\n  \"program_version\": \"" << kProgramVersion
+         << "\",\n";
+  }
+
+  void verdict(const std::string& text) { out_ << "  \"verdict\": " << dump(text, -1) << ",\n"; }
+
+  void add(const Json& point) {
+    out_ << (empty_ ? "  \"points\": [\n    " : ",\n    ");
+    empty_ = false;
+    for (const char c : dump(point, 2)) {
+      out_ << c;
+      if (c == '\n') out_ << "    ";  // a newline inside a string is escaped, so this one is layout
+    }
+  }
+
+  void finish() { out_ << (empty_ ? "  \"points\": []\n}\n" : "\n  ]\n}\n"); }
+
+ private:
+  std::ostream& out_;
+  bool empty_ = true;
+};
+
+}  // namespace
+
+void write_json(std::ostream& out, std::span<const Report> reports) {
+  PointList list(out);
+  for (const Report& report : reports) {
+    Json point = Json::object();
+    add_report(point, report);
+    list.add(point);
+  }
+  list.finish();
+}
+
+void write_json(std::ostream& out, const Ranking& ranking) {
+  PointList list(out);
+  list.verdict(ranking.verdict);
+  for (const RankedReport& entry : ranking.entries) {
+    Json point = {{"rank", entry.rank}, {"name", entry.name}, {"relative", entry.relative}, {"why", entry.why}};
+    add_report(point, entry.report);
+    list.add(point);
+  }
+  list.finish();
+}
+
+}  // namespace gpuscale

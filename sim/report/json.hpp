@@ -1,0 +1,18 @@
+#pragma once
+
+#include <iosfwd>
+#include <span>
+
+#include "report/ranking.hpp"
+#include "report/report.hpp"
+
+namespace gpuscale {
+
+/// One document: {schema_version, program_version, points: [...]}. A key that has no meaning for a point
+/// is left out. Doubles are in the shortest form that reads back the same.
+void write_json(std::ostream& out, std::span<const Report> reports);
+
+/// The same document; a point also has `rank`, `name`, `relative`, `why`, and `verdict` stands beside points.
+void write_json(std::ostream& out, const Ranking& ranking);
+
+}  // namespace gpuscale

@@ -1,0 +1,26 @@
+#pragma once
+
+/// \file
+/// Reports in the order of merit: what a comparison tells.
+
+#include <string>
+#include <vector>
+
+#include "report/report.hpp"
+
+namespace gpuscale {
+
+struct RankedReport {
+  int rank = 1;
+  std::string name;       ///< how the user calls it: a file or a strategy
+  double relative = 1.0;  ///< throughput / throughput of the first
+  std::string why;        ///< a few words
+  Report report;
+};
+
+struct Ranking {
+  std::vector<RankedReport> entries;  ///< best first
+  std::string verdict;                ///< one sentence: what wins and why
+};
+
+}  // namespace gpuscale

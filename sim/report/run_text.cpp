@@ -1,0 +1,107 @@
+#include <algorithm>
+#include <fmt/format.h>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/facts.hpp"
+#include "report/point_columns.hpp"
+#include "report/text.hpp"
+#include "units/quantity_text.hpp"
+
+namespace gpuscale {
+
+namespace {
+
+constexpr std::size_t kLabel = 18;
+constexpr std::size_t kNumber = 10;
+
+std::string bar(double fraction) {
+  constexpr double kFull = 40;
+  return std::string(static_cast<std::size_t>(std::clamp(fraction, 0.0, 1.0) * kFull + 0.5), '#');
+}
+
+void line(std::ostream& out, std::string_view label, const std::string& text, const TextStyle& style) {
+  out << "  " << padded(label, kLabel) << wrapped(printable(text), style.width, kLabel + 2) << '\n';
+}
+
+void write_split(std::ostream& out, const Report& report, const TextStyle& style) {
+  out << '\n' << bold(is_transfer(report) ? "Where the time goes" : "Where the step goes", style) << '\n';
+  for (const SplitPart& part : kSplitParts) {
+    const Seconds time = report.split.*part.time;
+    if (time.count() <= 0) continue;
+    const double fraction = time / report.step_time;
+    out << "  " << padded(part.name, kLabel) << padded(to_text(time), kNumber, true)
+        << padded(percent_text(fraction), kNumber, true);
+    const std::string filled = bar(fraction);
+    out << (filled.empty() ? "" : "  " + filled) << '\n';
+  }
+}
+
+void write_memory(std::ostream& out, const Report& report, const TextStyle& style) {
+  const Footprint& memory = report.memory.footprint;
+  out << '\n' << bold("Memory of one GPU", style) << '\n';
+  for (const MemoryPart& part : kMemoryParts) {
+    const Bytes size = memory.*part.size;
+    if (size.count() <= 0) continue;
+    out << "  " << padded(part.name, kLabel) << padded(to_text(size), kNumber, true)
+        << padded(percent_text(size / report.memory.capacity), kNumber, true) << '\n';
+  }
+  const std::string sum = fmt::format(
+      "{}{}{}  of {}: ", padded("together", kLabel), padded(to_text(memory.total()), kNumber, true),
+      padded(percent_text(memory.total() / report.memory.capacity), kNumber, true), to_text(report.memory.capacity));
+  const std::string verdict = report.memory.fits ? green("fits", style) : red("DOES NOT FIT", style);
+  out << "  " << sum << verdict << largest_batch_text(report) << '\n';
+}
+
+void write_links(std::ostream& out, const Report& report, const TextStyle& style) {
+  constexpr std::size_t kFew = 4;
+  std::vector<LinkLoad> links = report.links;
+  std::erase_if(links, [](const LinkLoad& link) { return link.carried.count() <= 0; });
+  if (links.empty()) return;
+  const std::size_t shown = style.verbose ? links.size() : std::min(kFew, links.size());
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < shown; ++i) width = std::max(width, display_width(links[i].name));
+  out << '\n' << bold("Busiest links", style) << '\n';
+  for (std::size_t i = 0; i < shown; ++i) {
+    out << "  " << padded(printable(links[i].name), width) << padded(percent_text(links[i].load), kNumber, true) << "  "
+        << to_text(links[i].carried) << (is_transfer(report) ? "" : " a step") << '\n';
+  }
+  if (shown < links.size()) out << dim(fmt::format("  and {} more (--verbose)", links.size() - shown), style) << '\n';
+}
+
+void write_list(std::ostream& out, std::string_view title, const std::vector<std::string>& items,
+                const TextStyle& style) {
+  if (items.empty()) return;
+  out << '\n' << bold(title, style) << '\n';
+  for (const std::string& item : items) out << "  - " << wrapped(printable(item), style.width, 4) << '\n';
+}
+
+void write_sources(std::ostream& out, const Report& report, const TextStyle& style) {
+  if (style.verbose) return write_list(out, "Data", report.provenance, style);
+  if (report.provenance.empty()) return;
+  const std::string count = fmt::format("from {} data file{} (--verbose names them)", report.provenance.size(),
+                                        report.provenance.size() == 1 ? "" : "s");
+  out << dim(count, style) << '\n';
+}
+
+}  // namespace
+
+void write_text(std::ostream& out, const Report& report, const TextStyle& style) {
+  out << bold(printable(report.scenario), style) << '\n';
+  for (const Fact& fact : what_runs(report)) line(out, fact.name, fact.text, style);
+  out << '\n';
+  for (const Fact& fact : headline(report)) line(out, fact.name, fact.text, style);
+  write_split(out, report, style);
+  if (!is_transfer(report)) write_memory(out, report, style);
+  write_links(out, report, style);
+  if (!report.limited_by.empty()) {
+    out << '\n' << bold("Limited by", style) << "  " << wrapped(printable(report.limited_by), style.width, 12) << '\n';
+  }
+  write_list(out, "Not modelled", report.not_modelled, style);
+  out << (style.verbose ? "" : "\n");
+  write_sources(out, report, style);
+}
+
+}  // namespace gpuscale

@@ -1,0 +1,87 @@
+#include "report/text_style.hpp"
+
+#include <cmath>
+#include <fmt/format.h>
+
+namespace gpuscale {
+
+namespace {
+
+std::string dressed(std::string_view code, std::string_view text, const TextStyle& style) {
+  return style.colour ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+}
+
+bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
+
+}  // namespace
+
+std::string bold(std::string_view text, const TextStyle& style) { return dressed("1", text, style); }
+std::string dim(std::string_view text, const TextStyle& style) { return dressed("2", text, style); }
+std::string red(std::string_view text, const TextStyle& style) { return dressed("31", text, style); }
+std::string green(std::string_view text, const TextStyle& style) { return dressed("32", text, style); }
+
+std::string printable(std::string_view text) {
+  std::string clean(text);
+  for (char& c : clean) {
+    if (static_cast<unsigned char>(c) < 0x20U || c == 0x7F) c = ' ';
+  }
+  return clean;
+}
+
+std::size_t display_width(std::string_view text) {
+  std::size_t width = 0;
+  for (const char c : text) width += starts_character(c) ? 1 : 0;
+  return width;
+}
+
+std::string shortened(std::string_view text, std::size_t width) {
+  constexpr std::string_view kCut = "...";
+  if (display_width(text) <= width || width <= kCut.size()) return std::string(text);
+  std::size_t end = 0;
+  for (std::size_t characters = 0; end < text.size(); ++end) {
+    if (starts_character(text[end]) && ++characters > width - kCut.size()) break;
+  }
+  return std::string(text.substr(0, end)) + std::string(kCut);
+}
+
+std::string padded(std::string_view text, std::size_t width, bool right) {
+  const std::size_t taken = display_width(text);
+  const std::string fill(taken < width ? width - taken : 0, ' ');
+  return right ? fill + std::string(text) : std::string(text) + fill;
+}
+
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
+  std::string lines;
+  std::size_t column = indent;
+  while (!text.empty()) {
+    const std::size_t space = text.find(' ');
+    const std::string_view word = text.substr(0, space);
+    text.remove_prefix(space == std::string_view::npos ? text.size() : space + 1);
+    if (word.empty()) continue;
+    const bool first = lines.empty();
+    if (!first && column + 1 + display_width(word) > width) {
+      lines += '\n' + std::string(indent, ' ');
+      column = indent;
+    } else if (!first) {
+      lines += ' ';
+      ++column;
+    }
+    lines += word;
+    column += display_width(word);
+  }
+  return lines;
+}
+
+std::string number_text(double value) {
+  const double size = std::abs(value);
+  if (size == 0) return "0";
+  if (size >= 999.5 && size < 1e15) return fmt::format("{:.0f}", value);
+  if (size < 1e-4 || size >= 1e15) return fmt::format("{:.2e}", value);
+  int decimals = 2 - static_cast<int>(std::floor(std::log10(size)));
+  if (std::round(size * std::pow(10, decimals)) >= 1000) --decimals;  // 9.996 is 10.0, not 10.00
+  return fmt::format("{:.{}f}", value, decimals);
+}
+
+std::string percent_text(double fraction) { return fmt::format("{:.1f} %", fraction * 100); }
+
+}  // namespace gpuscale

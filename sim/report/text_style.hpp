@@ -1,0 +1,44 @@
+#pragma once
+
+/// \file
+/// How text for people is dressed: colour, width, and words for numbers.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace gpuscale {
+
+struct TextStyle {
+  bool colour = false;
+  bool verbose = false;     ///< every link and every source instead of the first few
+  std::size_t width = 118;  ///< lines are kept within
+};
+
+std::string bold(std::string_view text, const TextStyle& style);
+std::string dim(std::string_view text, const TextStyle& style);
+std::string red(std::string_view text, const TextStyle& style);
+std::string green(std::string_view text, const TextStyle& style);
+
+/// The text with control characters replaced by spaces, so that a name from a file cannot steer a terminal.
+std::string printable(std::string_view text);
+
+/// Columns a text takes on a terminal: its UTF-8 characters.
+std::size_t display_width(std::string_view text);
+
+/// The text cut to a width, with "..." at the cut.
+std::string shortened(std::string_view text, std::size_t width);
+
+/// The text filled up with spaces on the right or, for numbers, on the left.
+std::string padded(std::string_view text, std::size_t width, bool right = false);
+
+/// Words wrapped at a width; lines after the first begin with `indent` spaces. Ends without a newline.
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
+
+/// "0.0123", "12.3", "1234": three digits, or all before the point.
+std::string number_text(double value);
+
+/// "86.5 %" of a fraction.
+std::string percent_text(double fraction);
+
+}  // namespace gpuscale

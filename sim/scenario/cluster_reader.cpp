@@ -1,0 +1,86 @@
+#include "scenario/cluster_reader.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <optional>
+
+#include "scenario/data_file.hpp"
+#include "scenario/gpu_reader.hpp"
+#include "scenario/link_reader.hpp"
+#include "scenario/machine_reader.hpp"
+#include "scenario/map_reader.hpp"
+
+namespace gpuscale {
+
+namespace {
+
+/// A card runs at the slower of what it speaks and what its slot has.
+void fit_host_bus(ClusterSpec& cluster, const YamlValue& gpu_value, LinkTypes& types, Reading& reading) {
+  YamlValue text = gpu_value;
+  text.kind = YamlKind::scalar;
+  text.text = fmt::format("{} x{}", cluster.gpu.host_bus.type, cluster.gpu.host_bus.lanes);
+  const std::optional<LinkOfType> bus = types.read(text, reading);
+  if (!bus) return;
+  for (ConnectionSpec& connection : cluster.machine.connections) {
+    const auto is_gpu = [&](const std::string& name) {
+      const auto device = std::ranges::find(cluster.machine.devices, name, &DeviceSpec::name);
+      return device != cluster.machine.devices.end() && device->kind == DeviceKind::gpu;
+    };
+    if (connection.type.kind != "pcie" || (!is_gpu(connection.from) && !is_gpu(connection.to))) continue;
+    if (bus->type.lane_rate < connection.type.lane_rate) connection.type = bus->type;
+    connection.lanes = std::min(connection.lanes, bus->lanes);
+  }
+}
+
+}  // namespace
+
+ClusterSpec read_cluster(const YamlValue& value, Reading& reading) {
+  ClusterSpec cluster;
+  MapReader reader(value, "cluster", "cluster", reading);
+  std::optional<DataSource> data;
+  std::optional<MapReader> file;
+  if (const YamlValue* name = reader.find("name")) {
+    data = find_data(*name, kClusterFiles, reading);
+    if (data) {
+      file.emplace(*data->map, "cluster file", "-", reading);
+      static_cast<void>(read_head(*file, *data));
+    }
+  }
+  // A key of the scenario comes before that of the file.
+  const auto find = [&](std::string_view key) {
+    const YamlValue* in_file = file ? file->find(key) : nullptr;
+    const YamlValue* written = reader.find(key);
+    if (value.find(key) != nullptr || in_file == nullptr) return written;
+    reading.found(fmt::format("cluster.{}", key), in_file->place());
+    return in_file;
+  };
+  const auto require = [&](std::string_view key, std::string_view example) {
+    const YamlValue* found = find(key);
+    const bool in_file = file && file->map().find(key) != nullptr;
+    const bool file_failed = value.find("name") != nullptr && !data;
+    if (found == nullptr && value.find(key) == nullptr && !in_file && !file_failed) reader.require(key, example);
+    return found;
+  };
+
+  LinkTypes types;
+  const std::size_t problems_before = reading.problems().size();
+  const YamlValue* machine = require("machine", "workstation-4x-pcie3-x8");
+  if (machine != nullptr) cluster.machine = read_machine(*machine, "cluster.machine", types, reading);
+  const YamlValue* gpu = require("gpu", "gtx-1080-ti");
+  if (gpu != nullptr) cluster.gpu = read_gpu(*gpu, "cluster.gpu", reading);
+  const bool hardware_holds = machine != nullptr && gpu != nullptr && reading.problems().size() == problems_before;
+  if (hardware_holds) fit_host_bus(cluster, *gpu, types, reading);
+  cluster.gpus = static_cast<int>(reader.whole("gpus", 1, kMostGpus));
+  if (const YamlValue* nodes = find("nodes")) {
+    cluster.nodes = static_cast<int>(read_whole(*nodes, 1, kMostGpus, reading).value_or(1));
+  }
+  if (const YamlValue* fabric = find("fabric")) {
+    cluster.fabric = read_fabric(*fabric, "cluster.fabric", types, reading);
+  }
+  cluster.placement = static_cast<Placement>(reader.choice_or("placement", kPlacementNames, 0));
+  reader.finish();
+  if (file) file->finish();
+  return cluster;
+}
+
+}  // namespace gpuscale

@@ -1,0 +1,95 @@
+#include "scenario/family_reader.hpp"
+
+#include <array>
+#include <fmt/format.h>
+#include <optional>
+#include <string_view>
+
+#include "scenario/data_file.hpp"
+#include "scenario/map_reader.hpp"
+
+namespace gpuscale {
+
+namespace {
+
+/// Calls `read` with a reader of the map under `key`, which a family must have.
+template <class Read>
+void in_section(MapReader& parent, std::string_view key, Read read) {
+  const YamlValue* value = parent.require(key, "{...}");
+  if (value == nullptr) return;
+  MapReader section(*value, fmt::format("family section '{}'", key), "-", parent.reading());
+  read(section);
+  section.finish();
+}
+
+constexpr double kTiny = 1e-6;       // an efficiency of zero would never end
+constexpr double kMostOfPass = 1.2;  // relative to another kernel, which it may beat
+constexpr double kMostHalf = 1e9;
+
+void read_product(MapReader& section, ProductEfficiency& product) {
+  product.efficiency = section.number("efficiency", kTiny, 1.0);
+  product.depth_half = section.number("depth_half", 0.0, kMostHalf);
+  product.tile_half = section.number("tile_half", 0.0, kMostHalf);
+  product.picojoule = section.number("picojoule", 0.0, kMostHalf);
+  constexpr std::array<std::string_view, 4> kTiles = {"16", "32", "64", "128"};
+  constexpr std::array<double, 4> kSides = {16, 32, 64, 128};
+  product.narrowest_tile = kSides[section.choice("narrowest_tile", kTiles)];
+  product.eight_bit = section.number("eight_bit", kTiny, 1.0);
+}
+
+void read_passes(MapReader& section, PassEfficiency& passes, double least) {
+  passes.forward = section.number("forward", least, kMostOfPass);
+  passes.backward_data = section.number("backward_data", least, kMostOfPass);
+  passes.backward_weights = section.number("backward_weights", least, kMostOfPass);
+}
+
+void read_implicit(MapReader& section, ImplicitEfficiency& implicit) {
+  in_section(section, "rate", [&](MapReader& rate) { read_passes(rate, implicit.rate, kTiny); });
+  implicit.depth_half = section.number("depth_half", 0.0, kMostHalf);
+  implicit.tile_half = section.number("tile_half", 0.0, kMostHalf);
+}
+
+}  // namespace
+
+Family read_family(const YamlValue& value, Reading& reading) {
+  Family family;
+  const std::optional<DataSource> data = find_data(value, kFamilyFiles, reading);
+  if (!data) return family;
+  MapReader reader(*data->map, "GPU family", "-", reading);
+  DataHead head = read_head(reader, *data);
+  family.id = data->id;
+  family.name = std::move(head.name);
+  family.source = std::move(head.source);
+  family.launch = reader.quantity<Seconds>("launch", Zero::allowed);
+  in_section(reader, "gemm", [&](MapReader& gemm) {
+    in_section(gemm, "vector", [&](MapReader& product) { read_product(product, family.gemm.vector); });
+    in_section(gemm, "matrix", [&](MapReader& product) { read_product(product, family.gemm.matrix); });
+    family.gemm.memory = gemm.number("memory", kTiny, 1.0);
+  });
+  in_section(reader, "convolution", [&](MapReader& convolution) {
+    ConvolutionEfficiency& result = family.convolution;
+    in_section(convolution, "vector", [&](MapReader& implicit) { read_implicit(implicit, result.vector); });
+    in_section(convolution, "matrix", [&](MapReader& implicit) { read_implicit(implicit, result.matrix); });
+    in_section(convolution, "winograd", [&](MapReader& passes) { read_passes(passes, result.winograd, 0.0); });
+    result.strided_data = convolution.number("strided_data", kTiny, 1.0);
+    result.narrow_input = convolution.number("narrow_input", kTiny, 1.0);
+    result.memory = convolution.number("memory", kTiny, 1.0);
+    result.direct = convolution.number("direct", kTiny, 1.0);
+  });
+  in_section(reader, "recurrent", [&](MapReader& recurrent) {
+    family.recurrent.step = recurrent.quantity<Seconds>("step", Zero::allowed);
+    family.recurrent.forward = recurrent.number("forward", kTiny, kMostOfPass);
+    family.recurrent.backward_data = recurrent.number("backward_data", kTiny, kMostOfPass);
+    family.recurrent.backward_weights = recurrent.number("backward_weights", kTiny, kMostOfPass);
+  });
+  in_section(reader, "attention", [&](MapReader& attention) {
+    family.attention.forward = attention.number("forward", kTiny, 1.0);
+    family.attention.backward = attention.number("backward", kTiny, 1.0);
+    family.attention.length_half = attention.number("length_half", 0.0, kMostHalf);
+  });
+  in_section(reader, "stream", [&](MapReader& stream) { family.stream.memory = stream.number("memory", kTiny, 1.0); });
+  reader.finish();
+  return family;
+}
+
+}  // namespace gpuscale

@@ -1,0 +1,93 @@
+#include "scenario/framework_reader.hpp"
+
+#include <optional>
+
+#include "scenario/data_file.hpp"
+#include "scenario/map_reader.hpp"
+
+namespace gpuscale {
+
+namespace {
+
+void read_host(MapReader& framework, HostCost& host) {
+  const YamlValue* value = framework.require("host", "{forward_operator: 9 us, ...}");
+  if (value == nullptr) return;
+  MapReader reader(*value, "framework host", framework.path("host"), framework.reading());
+  host.forward_operator = reader.quantity<Seconds>("forward_operator", Zero::allowed);
+  host.backward_operator = reader.quantity<Seconds>("backward_operator", Zero::allowed);
+  host.step = reader.quantity<Seconds>("step", Zero::allowed);
+  host.optimizer_tensor = reader.quantity<Seconds>("optimizer_tensor", Zero::allowed);
+  host.shared = reader.boolean_or("shared", false);
+  reader.finish();
+}
+
+void read_bucket(MapReader& exchange, ExchangeHabit& habit) {
+  const YamlValue* value = exchange.require("bucket", "25 MiB, each_tensor or whole_model");
+  if (value == nullptr) return;
+  if (value->is_scalar() && value->text == "whole_model") {
+    habit.whole_model = true;
+  } else if (!(value->is_scalar() && value->text == "each_tensor")) {
+    habit.bucket = Bytes(read_quantity(*value, QuantityKind::size, Zero::refused, exchange.reading()).value_or(0.0));
+  }
+}
+
+void read_exchange(MapReader& framework, ExchangeHabit& habit) {
+  const YamlValue* value = framework.require("exchange", "{algorithm: ring, bucket: 25 MiB, ...}");
+  if (value == nullptr) return;
+  MapReader reader(*value, "framework exchange", framework.path("exchange"), framework.reading());
+  habit.algorithm = static_cast<ExchangeAlgorithm>(reader.choice("algorithm", kExchangeAlgorithmNames));
+  read_bucket(reader, habit);
+  habit.first_bucket = reader.quantity_or<Bytes>("first_bucket", Bytes(0));
+  reader.require("overlap", "true");
+  habit.overlap = reader.boolean_or("overlap", true);
+  habit.compact = reader.boolean_or("compact", false);
+  habit.call = reader.quantity<Seconds>("call", Zero::allowed);
+  reader.finish();
+}
+
+void read_transport(MapReader& framework, Transport& transport) {
+  const YamlValue* value = framework.require("transport", "{message: 8 us, interference: 0.1}");
+  if (value == nullptr) return;
+  MapReader reader(*value, "framework transport", framework.path("transport"), framework.reading());
+  transport.message = reader.quantity<Seconds>("message", Zero::allowed);
+  transport.direct_rate = reader.optional_quantity<BytesPerSecond>("direct_rate");
+  transport.staged_rate = reader.optional_quantity<BytesPerSecond>("staged_rate");
+  transport.server_rate = reader.quantity_or("server_rate", transport.server_rate);
+  constexpr double kMostInterference = 0.95;  // at 1 nothing would ever be computed
+  transport.interference = reader.number("interference", 0.0, kMostInterference);
+  reader.finish();
+}
+
+void read_fused(MapReader& framework, Framework& result) {
+  const YamlValue* value = framework.find("fused");
+  if (value == nullptr) return;
+  MapReader reader(*value, "framework fused", framework.path("fused"), framework.reading());
+  result.fused_elementwise = reader.boolean_or("elementwise", false);
+  result.fused_attention = reader.boolean_or("attention", false);
+  result.fused_optimizer = reader.boolean_or("optimizer", false);
+  reader.finish();
+}
+
+}  // namespace
+
+Framework read_framework(const YamlValue& value, const std::string& path, Reading& reading) {
+  Framework framework;
+  const std::optional<DataSource> data = find_data(value, kFrameworkFiles, reading);
+  if (!data) return framework;
+  MapReader reader(*data->map, "framework", path, reading);
+  DataHead head = read_head(reader, *data);
+  framework.id = data->id;
+  framework.name = std::move(head.name);
+  framework.source = std::move(head.source);
+  read_host(reader, framework.host);
+  read_exchange(reader, framework.exchange);
+  read_transport(reader, framework.transport);
+  read_fused(reader, framework);
+  framework.optimizer_on_server = reader.boolean_or("optimizer_on_server", false);
+  framework.sparse_embedding = reader.boolean_or("sparse_embedding", false);
+  framework.base_memory = reader.quantity<Bytes>("base_memory", Zero::allowed);
+  reader.finish();
+  return framework;
+}
+
+}  // namespace gpuscale

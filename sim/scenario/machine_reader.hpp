@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "scenario/link_reader.hpp"
+#include "scenario/reading.hpp"
+#include "scenario/yaml_value.hpp"
+#include "topology/machine_spec.hpp"
+
+namespace gpuscale {
+
+/// Reads a machine that a value names or describes (topologies/README.md): ranges written out, names
+/// joined, every device reachable. Problems are noted; the result is then not to be used.
+MachineSpec read_machine(const YamlValue& value, const std::string& path, LinkTypes& types, Reading& reading);
+
+/// Reads a fabric: the link of each network adapter to one switch.
+std::optional<FabricSpec> read_fabric(const YamlValue& value, const std::string& path, LinkTypes& types,
+                                      Reading& reading);
+
+}  // namespace gpuscale

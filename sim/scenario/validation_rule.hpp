@@ -1,0 +1,105 @@
+#pragma once
+
+/// \file
+/// What turns the rows of a table of measurements into scenarios: one rule a source, as YAML. The grammar
+/// is in tests/validation/README.md; what a rule does with a row is study/validate_rows.
+
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenario/library.hpp"
+#include "units/diagnostic.hpp"
+
+namespace gpuscale {
+
+/// What a row measures, and so how it is checked.
+enum class CheckKind { training };
+inline constexpr std::array<std::string_view, 1> kCheckKindNames = {"training"};
+
+/// What the measured number is.
+enum class MeasuredKind {
+  throughput,        ///< samples a second of the whole job
+  tokens_per_s,      ///< tokens a second of the whole job
+  step_time,         ///< of one step
+  time_for_samples,  ///< in which the whole job trains a number of samples
+  speedup,           ///< against one GPU; says nothing about time
+};
+inline constexpr std::array<std::string_view, 5> kMeasuredKindNames = {"throughput", "tokens_per_s", "step_time",
+                                                                       "time_for_samples", "speedup"};
+
+/// A column and the patterns of which its cell has to match one.
+struct ColumnCondition {
+  Place place;
+  std::string column;
+  std::vector<std::string> patterns;
+};
+
+/// Rows that fulfil all conditions are left out for a reason.
+struct SkipRule {
+  std::vector<ColumnCondition> where;
+  std::string reason;
+};
+
+/// One line of `cases`: a pattern for each column, and what then holds.
+struct RuleCase {
+  std::vector<std::string> patterns;
+  std::optional<std::string> text;  ///< none: nothing is set
+  bool is_yaml = false;             ///< a map or list, as YAML on one line; else a text with {column} in it
+};
+
+/// A value that may depend on the row: the first case whose patterns match the cells of `columns`. Without
+/// columns there is one case, which always holds.
+struct RuleValue {
+  Place place;
+  std::vector<std::string> columns;
+  std::vector<RuleCase> cases;
+};
+
+/// A value under a name: a key of the scenario, or a column made from others.
+struct NamedRuleValue {
+  std::string name;
+  RuleValue value;
+};
+
+struct MeasuredRule {
+  Place place;
+  std::string column = "value";
+  RuleValue kind;        ///< gives a word of kMeasuredKindNames
+  double unit = 1.0;     ///< seconds that a time of 1 stands for
+  double samples = 1.0;  ///< of time_for_samples
+};
+
+/// With what the speed-up of a row is taken: rows with the same cells on one GPU, or a column that has it.
+struct AloneRule {
+  Place place;
+  std::vector<std::string> same;
+  std::string column;
+};
+
+struct ValidationRule {
+  std::string name;  ///< of the source
+  Place name_place;
+  std::string citation;
+  std::filesystem::path data;
+  Place data_place;
+  CheckKind check = CheckKind::training;
+  std::vector<ColumnCondition> rows;
+  std::vector<NamedRuleValue> derive;
+  std::vector<SkipRule> skip;
+  std::vector<NamedRuleValue> set;
+  MeasuredRule measured;
+  std::optional<AloneRule> alone;
+  std::optional<RuleValue> class_name;
+};
+
+/// Reads a rule. \throws ScenarioError with every problem found
+ValidationRule read_validation_rule(const std::filesystem::path& file, const Library& library);
+
+/// Every `.yaml` of a folder, by name. \throws ScenarioError with the problems of all
+std::vector<ValidationRule> read_validation_rules(const std::filesystem::path& folder, const Library& library);
+
+}  // namespace gpuscale

@@ -1,0 +1,148 @@
+#include "study/compare.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <optional>
+
+#include "study/parallel_for.hpp"
+#include "study/simulate.hpp"
+#include "units/quantity_text.hpp"
+
+namespace gpuscale {
+
+namespace {
+
+struct Cause {
+  std::string_view what;  ///< "exposed exchange": what takes the time
+  Seconds StepSplit::*time;
+};
+
+constexpr std::array<Cause, 6> kCauses = {{{"compute", &StepSplit::compute},
+                                           {"host work", &StepSplit::host},
+                                           {"exposed exchange", &StepSplit::exchange_exposed},
+                                           {"pipeline bubble", &StepSplit::bubble},
+                                           {"waiting for input", &StepSplit::input},
+                                           {"jitter", &StepSplit::jitter}}};
+
+/// Jobs of unlike batches compare by the time a sample takes; of like ones, by the step.
+double batch_of(const Report& report) { return report.global_batch > 0 ? report.global_batch : 1.0; }
+
+/// Where a slower job loses against a faster one.
+struct Loss {
+  const Cause* cause = nullptr;
+  Seconds slower;  ///< a step of the slower, brought to the batch of the faster
+  Seconds faster;
+};
+
+Loss largest_loss(const Report& slower, const Report& faster) {
+  const double scale = batch_of(faster) / batch_of(slower);
+  const auto excess = [&](const Cause& cause) { return slower.split.*cause.time * scale - faster.split.*cause.time; };
+  const Cause& cause = *std::ranges::max_element(kCauses, {}, excess);
+  return {&cause, slower.split.*cause.time * scale, faster.split.*cause.time};
+}
+
+bool is_exchange(const Loss& loss) { return loss.cause->time == &StepSplit::exchange_exposed; }
+bool same_batch(const Report& a, const Report& b) { return batch_of(a) == batch_of(b); }
+
+std::string too_big(const Report& report) {
+  return fmt::format("does not fit: needs {} of {}", to_text(report.memory.footprint.total()),
+                     to_text(report.memory.capacity));
+}
+
+/// "; a GPU sends 12 MiB instead of 260 MiB", where that explains an exchange.
+std::string bytes_reason(const Report& faster, const Report& slower) {
+  if (faster.exchanged_per_gpu == slower.exchanged_per_gpu) return {};
+  return fmt::format("; a GPU sends {} a step instead of {}", to_text(faster.exchanged_per_gpu),
+                     to_text(slower.exchanged_per_gpu));
+}
+
+std::string loss_in_words(const Loss& loss) {
+  if (loss.cause->time == &StepSplit::compute) return "computing";
+  return std::string(loss.cause->what);
+}
+
+/// Why an entry is not first, in a few words.
+std::string row_reason(const Report& report, const Report& best) {
+  if (!report.memory.fits) return too_big(report);
+  if (report.throughput >= best.throughput) return "as fast as the first";
+  const Loss loss = largest_loss(report, best);
+  const std::string step = same_batch(report, best) ? "" : " for as many samples";
+  return fmt::format("{} more {}{} ({}, not {})", to_text(loss.slower - loss.faster), loss_in_words(loss), step,
+                     to_text(loss.slower), to_text(loss.faster));
+}
+
+std::string winning_reason(const Report& best, const Report& next) {
+  const Loss loss = largest_loss(next, best);
+  const std::string step = same_batch(next, best) ? "a step" : "for as many samples";
+  std::string text = fmt::format("{} takes {} {} instead of {}", loss_in_words(loss), to_text(loss.faster), step,
+                                 to_text(loss.slower));
+  if (is_exchange(loss)) text += bytes_reason(best, next);
+  return text;
+}
+
+/// Why the first is first, in a few words.
+std::string first_reason(const std::vector<RankedReport>& entries) {
+  const Report& best = entries.front().report;
+  if (!best.memory.fits) return too_big(best);
+  if (entries.size() == 1 || !entries[1].report.memory.fits) return best.limited_by;
+  const Report& next = entries[1].report;
+  if (next.throughput >= best.throughput) return fmt::format("as fast as {}", entries[1].name);
+  const Loss loss = largest_loss(next, best);
+  return fmt::format("{} less {}{} than {}", to_text(loss.slower - loss.faster), loss_in_words(loss),
+                     same_batch(next, best) ? "" : " for as many samples", entries[1].name);
+}
+
+/// Nearer than this to each other, two results are the same for whoever chooses.
+constexpr double kTie = 0.005;
+
+std::string verdict_on(const std::vector<RankedReport>& entries) {
+  const RankedReport& best = entries.front();
+  if (!best.report.memory.fits) return "none of them fits in the memory of its GPUs";
+  if (entries.size() == 1) return fmt::format("{} is alone", best.name);
+  const RankedReport& next = entries[1];
+  if (!next.report.memory.fits) return fmt::format("{} wins: it alone fits in memory", best.name);
+  const double lead = best.report.throughput / next.report.throughput;
+  if (lead < 1 + kTie) return fmt::format("{} and {} are as fast as each other", best.name, next.name);
+  return fmt::format("{} wins with {:.2f}x the throughput of {}: {}", best.name, lead, next.name,
+                     winning_reason(best.report, next.report));
+}
+
+}  // namespace
+
+Ranking rank(std::vector<Candidate> candidates) {
+  std::ranges::stable_sort(candidates, [](const Candidate& a, const Candidate& b) {
+    if (a.report.memory.fits != b.report.memory.fits) return a.report.memory.fits;
+    return a.report.throughput > b.report.throughput;
+  });
+  Ranking ranking;
+  for (Candidate& candidate : candidates) {
+    RankedReport entry;
+    entry.rank = static_cast<int>(ranking.entries.size()) + 1;
+    entry.name = std::move(candidate.name);
+    entry.report = std::move(candidate.report);
+    ranking.entries.push_back(std::move(entry));
+  }
+  if (ranking.entries.empty()) return ranking;
+  const Report& best = ranking.entries.front().report;
+  for (RankedReport& entry : ranking.entries) {
+    entry.relative = entry.report.throughput / best.throughput;
+    if (&entry.report != &best) entry.why = row_reason(entry.report, best);
+  }
+  ranking.entries.front().why = first_reason(ranking.entries);
+  ranking.verdict = verdict_on(ranking.entries);
+  return ranking;
+}
+
+std::vector<Candidate> simulate_all(const std::vector<NamedScenario>& scenarios, int jobs,
+                                    const std::atomic<bool>* stop) {
+  std::vector<std::optional<Report>> reports(scenarios.size());
+  parallel_for(scenarios.size(), jobs, stop, [&](std::size_t i) { reports[i] = simulate(scenarios[i].scenario); });
+  std::vector<Candidate> finished;
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    if (reports[i]) finished.push_back({scenarios[i].name, std::move(*reports[i])});
+  }
+  return finished;
+}
+
+}  // namespace gpuscale

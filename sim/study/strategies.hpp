@@ -1,0 +1,23 @@
+#pragma once
+
+/// \file
+/// Strategies by name, for `compare --strategies data,model+int8`: what a buyer chooses between.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenario/scenario.hpp"
+
+namespace gpuscale {
+
+/// The settings a name stands for on a job of `gpus` GPUs. A name is `data`, `model` or `independent`,
+/// then any of `+codec` (none, fp16, int8, ...) and, with data, `+algorithm` (ring,
+/// parameter_server_cpu, ...). What a name does not say about codec is none; an algorithm it does not
+/// name stays the scenario's. \throws std::invalid_argument with a text for the user.
+std::vector<Setting> strategy_settings(std::string_view name, int gpus);
+
+/// What is compared when no strategy is named.
+inline constexpr std::string_view kUsualStrategies[] = {"data", "data+int8", "model", "model+int8"};
+
+}  // namespace gpuscale

@@ -1,0 +1,94 @@
+#include "study/validate_groups.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+namespace gpuscale {
+
+namespace {
+
+constexpr double kPercent = 100.0;
+
+std::optional<double> mean(const std::vector<double>& values) {
+  if (values.empty()) return std::nullopt;
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+std::vector<double> magnitudes(std::vector<double> values) {
+  for (double& value : values) value = std::abs(value);
+  return values;
+}
+
+/// The signed errors of the rows of a group.
+struct Errors {
+  std::vector<double> time;
+  std::vector<double> ratio;
+  std::vector<double> efficiency;
+  std::vector<double> linear;
+
+  void add(const RowResult& row) {
+    if (const std::optional<double> error = row.time_error()) time.push_back(kPercent * *error);
+    if (const std::optional<double> error = row.efficiency_error()) {
+      ratio.push_back(kPercent * (*row.speedup / *row.speedup_measured - 1.0));
+      efficiency.push_back(*error);
+      linear.push_back(1.0 - *row.efficiency_measured());
+    }
+  }
+};
+
+void fill(GroupResult& group, const Errors& errors) {
+  group.time_mape = mean(magnitudes(errors.time));
+  group.time_median_ape = median(magnitudes(errors.time));
+  group.ratio_mape = mean(magnitudes(errors.ratio));
+  group.efficiency_mae = mean(magnitudes(errors.efficiency));
+  group.linear_efficiency_mae = mean(magnitudes(errors.linear));
+  group.bias = mean(errors.time);
+}
+
+using Key = std::string RowResult::*;
+
+void add_groups(std::vector<GroupResult>& groups, std::span<const RowResult> rows, std::string_view by, Key key) {
+  std::vector<std::pair<GroupResult, Errors>> found;
+  for (const RowResult& row : rows) {
+    const std::string& name = row.*key;
+    if (name.empty()) continue;
+    auto group = std::ranges::find_if(found, [&](const auto& entry) { return entry.first.name == name; });
+    if (group == found.end()) {
+      found.emplace_back();
+      group = found.end() - 1;
+      group->first.by = by;
+      group->first.name = name;
+    }
+    ++group->first.rows;
+    if (!row.used) continue;
+    ++group->first.used;
+    group->second.add(row);
+  }
+  for (auto& [group, errors] : found) {
+    fill(group, errors);
+    groups.push_back(std::move(group));
+  }
+}
+
+}  // namespace
+
+std::optional<double> median(std::vector<double> values) {
+  if (values.empty()) return std::nullopt;
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2.0;
+}
+
+std::vector<GroupResult> groups_of(std::span<const RowResult> rows) {
+  constexpr std::array<std::pair<std::string_view, Key>, 3> kKeys = {
+      {{"source", &RowResult::source}, {"family", &RowResult::family}, {"class", &RowResult::class_name}}};
+  std::vector<GroupResult> groups;
+  for (const auto& [by, key] : kKeys) add_groups(groups, rows, by, key);
+  return groups;
+}
+
+}  // namespace gpuscale

@@ -1,0 +1,37 @@
+#include "workload/layer_work.hpp"
+
+#include <algorithm>
+
+namespace gpuscale {
+
+double parameter_count(const LayerWork& layer) {
+  double count = 0;
+  for (const ParameterTensor& tensor : layer.parameters) count += static_cast<double>(tensor.count);
+  return count;
+}
+
+double parameter_count(const ModelWork& work) {
+  double count = 0;
+  for (const LayerWork& layer : work.layers) count += parameter_count(layer);
+  return count;
+}
+
+Flop forward_flop_per_sample(const ModelWork& work) {
+  Flop total;
+  for (const LayerWork& layer : work.layers) total += layer.forward_flop;
+  return total / static_cast<double>(work.batch);
+}
+
+Bytes saved_activations(const ModelWork& work) {
+  Bytes total;
+  for (const LayerWork& layer : work.layers) total += layer.saved;
+  return total;
+}
+
+Bytes largest_workspace(const ModelWork& work) {
+  Bytes largest;
+  for (const LayerWork& layer : work.layers) largest = std::max(largest, layer.workspace);
+  return largest;
+}
+
+}  // namespace gpuscale

@@ -1,0 +1,38 @@
+#pragma once
+
+/// \file
+/// From the layers a user wrote to the work a GPU does: shape inference, kernels, parameters, saved
+/// activations. The rules for each kind of layer are tabled in sim/workload/README.md.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "hardware/precision.hpp"
+#include "units/diagnostic.hpp"
+#include "workload/layer_work.hpp"
+#include "workload/model_spec.hpp"
+
+namespace gpuscale {
+
+/// A model with more layers than this, repeats written out, is refused.
+inline constexpr std::int64_t kMaximumLayers = 100'000;
+
+struct LowerOptions {
+  std::int64_t batch = 1;                     ///< samples of this rank, or of one microbatch
+  Precision precision = Precision::fp32;      ///< of the arithmetic; sets the size of activations
+  std::optional<std::int64_t> sequence = {};  ///< replaces the model's sequence length
+  bool fused_elementwise = false;             ///< element-wise operators join a neighbour, as a graph compiler does
+  bool fused_attention = false;               ///< attention scores stay on chip
+  bool sparse_embeddings = false;             ///< embedding gradients are the touched rows, as TensorFlow has them
+  int model_split = 1;  ///< linear and recurrent layers compute 1/G of their columns from the whole input
+};
+
+/// Size of one activation in memory. fp8 is a way to multiply: activations stay 16 bit.
+Bytes activation_size(Precision precision);
+
+/// The work of one rank for one batch. What is wrong with the model is added to `problems`, with the
+/// place of the layer; the result is then incomplete and must not be used. Never throws for input.
+ModelWork lower(const ModelSpec& model, const LowerOptions& options, std::vector<Problem>& problems);
+
+}  // namespace gpuscale

@@ -1,0 +1,168 @@
+// Convolution, pooling and flatten: layers over images.
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "workload/lowering.hpp"
+
+namespace gpuscale {
+
+namespace {
+
+double real(std::int64_t count) { return static_cast<double>(count); }
+
+/// A window sliding over one image.
+struct Window {
+  Extent kernel;
+  Extent stride;
+  Extent padding;
+  bool same = false;
+  bool ceil = false;
+};
+
+std::int64_t output_side(std::int64_t input, std::int64_t kernel, std::int64_t stride, std::int64_t padding,
+                         const Window& window) {
+  if (window.same) return (input + stride - 1) / stride;
+  const std::int64_t room = input + 2 * padding - kernel;
+  if (!window.ceil) return room / stride + 1;
+  const std::int64_t side = (room + stride - 1) / stride + 1;
+  // The last window must start inside the input or its left padding (as PyTorch and Caffe have it).
+  return (side - 1) * stride >= input + padding ? side - 1 : side;
+}
+
+std::optional<Extent> output_extent(Lowering& lowering, const LayerSpec& spec, const Shape& in, const Window& window) {
+  const std::int64_t height = in.height + 2 * window.padding.height;
+  const std::int64_t width = in.width + 2 * window.padding.width;
+  if (!window.same && (window.kernel.height > height || window.kernel.width > width)) {
+    lowering.note(spec, fmt::format("kernel {}x{} is larger than its padded input of {}x{}", window.kernel.height,
+                                    window.kernel.width, height, width));
+    return std::nullopt;
+  }
+  return Extent{output_side(in.height, window.kernel.height, window.stride.height, window.padding.height, window),
+                output_side(in.width, window.kernel.width, window.stride.width, window.padding.width, window)};
+}
+
+bool is_image(Lowering& lowering, const LayerSpec& spec, ValueId in) {
+  const Shape& shape = lowering.shape(in);
+  if (shape.kind == ShapeKind::image) return true;
+  lowering.note(spec, fmt::format("works on an image, but its input is {}", describe(shape)));
+  return false;
+}
+
+/// Scratch of the forward algorithm; the rule is in README.md.
+Bytes workspace(const Lowering& lowering, const ConvolutionKernel& kernel) {
+  const std::int64_t side = kernel.kernel_height;
+  if (side == 1 && kernel.kernel_width == 1) return Bytes();
+  const bool square = side == kernel.kernel_width && kernel.stride_height == 1 && kernel.stride_width == 1;
+  const bool transforms = square && kernel.groups == 1 && lowering.options().precision == Precision::fp32;
+  const double filters = real(kernel.in_channels) * real(kernel.out_channels);
+  if (transforms && side == 3) return filters * 36.0 * storage_size(Precision::fp32);  // Winograd F(4x4,3x3)
+  if (transforms && side >= 5 && side < 32) {
+    // FFT over tiles of 32x32, half a spectrum of complex numbers.
+    const double useful = real(33 - side);
+    const double tiles = std::ceil(real(kernel.out_height) / useful) * std::ceil(real(kernel.out_width) / useful);
+    const double images = lowering.batch() * tiles * (real(kernel.in_channels) + real(kernel.out_channels));
+    return (filters + images) * 32.0 * 17.0 * 2.0 * storage_size(Precision::fp32);
+  }
+  return real(kernel.in_channels) * real(side) * real(kernel.kernel_width) * real(kernel.out_height) *
+         real(kernel.out_width) * activation_size(lowering.options().precision);
+}
+
+}  // namespace
+
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const ConvolutionLayer& layer, ValueId in) {
+  if (!is_image(lowering, spec, in)) return std::nullopt;
+  const Shape from = lowering.shape(in);
+  if (from.channels % layer.groups != 0) {
+    lowering.note(spec, fmt::format("{} groups do not divide {} input channels", layer.groups, from.channels));
+  }
+  const std::optional<Extent> side = output_extent(lowering, spec, from,
+                                                   {.kernel = layer.kernel,
+                                                    .stride = layer.stride,
+                                                    .padding = layer.same_padding ? Extent{0, 0} : layer.padding,
+                                                    .same = layer.same_padding});
+  if (!side) return std::nullopt;
+  const Shape to = image(layer.out, side->height, side->width);
+  if (!lowering.is_reasonable(spec, to)) return std::nullopt;
+
+  Draft draft(lowering, spec, in);
+  ConvolutionKernel kernel{.batch = lowering.options().batch,
+                           .in_channels = from.channels,
+                           .height = from.height,
+                           .width = from.width,
+                           .out_channels = to.channels,
+                           .out_height = to.height,
+                           .out_width = to.width,
+                           .kernel_height = layer.kernel.height,
+                           .kernel_width = layer.kernel.width,
+                           .stride_height = layer.stride.height,
+                           .stride_width = layer.stride.width,
+                           .groups = layer.groups};
+  const ConvolutionKernel forward = kernel;
+  std::vector<Kernel> backward;
+  if (lowering.needs_gradient(in)) {
+    kernel.pass = Pass::backward_data;
+    backward.emplace_back(kernel);
+  }
+  kernel.pass = Pass::backward_weights;
+  backward.emplace_back(kernel);
+  const int backward_operators = static_cast<int>(backward.size());
+  draft.step({forward}, std::move(backward), 1, backward_operators);
+  draft.parameter("weight", real(to.channels) * real(from.channels) / real(layer.groups) * real(layer.kernel.height) *
+                                real(layer.kernel.width));
+  if (layer.bias) {
+    draft.parameter("bias", real(to.channels));
+    const Bytes output = lowering.bytes(number_count(to));
+    if (!lowering.options().fused_elementwise) {
+      draft.step({StreamKernel{.moved = 2.0 * output}}, {StreamKernel{.moved = output}}, 0, 0);
+    }
+  }
+  draft.save(in);
+  draft.work.workspace = workspace(lowering, forward);
+  return draft.finish(to);
+}
+
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const PoolLayer& layer, ValueId in) {
+  if (!is_image(lowering, spec, in)) return std::nullopt;
+  const Shape from = lowering.shape(in);
+  const std::optional<Extent> side = output_extent(lowering, spec, from,
+                                                   {.kernel = layer.kernel,
+                                                    .stride = layer.stride.value_or(layer.kernel),
+                                                    .padding = layer.padding,
+                                                    .ceil = layer.ceil});
+  if (!side) return std::nullopt;
+  const Shape to = image(from.channels, side->height, side->width);
+  if (!lowering.is_reasonable(spec, to)) return std::nullopt;
+
+  Draft draft(lowering, spec, in);
+  const Bytes input = lowering.bytes(number_count(from));
+  const Bytes output = lowering.bytes(number_count(to));
+  Bytes indices;
+  if (layer.kind == PoolKind::max) {
+    indices = number_count(to) * lowering.batch() * Bytes(4);
+    draft.save(in);
+    draft.save(indices);
+  }
+  draft.stream(input + output + indices, input + output + indices);
+  return draft.finish(to);
+}
+
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const GlobalAveragePoolLayer&, ValueId in) {
+  if (!is_image(lowering, spec, in)) return std::nullopt;
+  const Shape from = lowering.shape(in);
+  const Shape to = features(from.channels);
+  Draft draft(lowering, spec, in);
+  const Bytes both = lowering.bytes(number_count(from) + number_count(to));
+  draft.stream(both, both);
+  return draft.finish(to);
+}
+
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const FlattenLayer&, ValueId in) {
+  if (!is_image(lowering, spec, in)) return std::nullopt;
+  const Shape from = lowering.shape(in);
+  Draft draft(lowering, spec, in);
+  return draft.finish_view(features(from.channels * from.height * from.width));
+}
+
+}  // namespace gpuscale

@@ -1,0 +1,128 @@
+// Normalisation, activations, dropout, the loss: layers bound by memory.
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "workload/lowering.hpp"
+
+namespace gpuscale {
+
+namespace {
+
+bool has_vectors(Lowering& lowering, const LayerSpec& spec, ValueId in) {
+  const Shape& shape = lowering.shape(in);
+  if (shape.kind == ShapeKind::features || shape.kind == ShapeKind::sequence) return true;
+  const bool is_image = shape.kind == ShapeKind::image;
+  lowering.note(spec, fmt::format("its input is {}; put {} before it", describe(shape),
+                                  is_image ? "flatten or global_avg_pool" : "an embedding"));
+  return false;
+}
+
+bool has_numbers(Lowering& lowering, const LayerSpec& spec, ValueId in) {
+  const Shape& shape = lowering.shape(in);
+  if (shape.kind != ShapeKind::tokens) return true;
+  lowering.note(spec, fmt::format("its input is {}; put an embedding before it", describe(shape)));
+  return false;
+}
+
+Lowered lower_batch_norm(Lowering& lowering, const LayerSpec& spec, ValueId in) {
+  const Shape from = lowering.shape(in);
+  if (from.kind != ShapeKind::image && from.kind != ShapeKind::features) {
+    lowering.note(spec, fmt::format("works on an image or features, but its input is {}", describe(from)));
+    return std::nullopt;
+  }
+  const double channels = static_cast<double>(from.kind == ShapeKind::image ? from.channels : from.width);
+  Draft draft(lowering, spec, in);
+  draft.parameter("weight", channels);
+  draft.parameter("bias", channels);
+  const Bytes tensor = lowering.bytes(number_count(from));
+  draft.stream(3.0 * tensor, 5.0 * tensor);
+  draft.save(in);
+  draft.save(2.0 * channels * Bytes(4));  // mean and deviation of the batch
+  return draft.finish(from);
+}
+
+Lowered lower_local_response_norm(Lowering& lowering, const LayerSpec& spec, ValueId in) {
+  const Shape from = lowering.shape(in);
+  if (from.kind != ShapeKind::image) {
+    lowering.note(spec, fmt::format("works on an image, but its input is {}", describe(from)));
+    return std::nullopt;
+  }
+  Draft draft(lowering, spec, in);
+  const Bytes tensor = lowering.bytes(number_count(from));
+  draft.stream(2.0 * tensor, 4.0 * tensor);
+  draft.save(in);
+  return draft.finish_saving_output(from);
+}
+
+Lowered lower_layer_norm(Lowering& lowering, const LayerSpec& spec, ValueId in) {
+  if (!has_vectors(lowering, spec, in)) return std::nullopt;
+  const Shape from = lowering.shape(in);
+  Draft draft(lowering, spec, in);
+  draft.parameter("weight", static_cast<double>(from.width));
+  draft.parameter("bias", static_cast<double>(from.width));
+  const Bytes tensor = lowering.bytes(number_count(from));
+  draft.stream(2.0 * tensor, 5.0 * tensor);
+  draft.save(in);
+  draft.save(static_cast<double>(from.length) * lowering.batch() * Bytes(8));  // mean and deviation of each row
+  return draft.finish(from);
+}
+
+}  // namespace
+
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const NormLayer& layer, ValueId in) {
+  switch (layer.kind) {
+    case NormKind::batch_norm:
+      return lower_batch_norm(lowering, spec, in);
+    case NormKind::local_response_norm:
+      return lower_local_response_norm(lowering, spec, in);
+    case NormKind::layer_norm:
+      return lower_layer_norm(lowering, spec, in);
+  }
+  return std::nullopt;
+}
+
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const ActivationLayer& layer, ValueId in) {
+  if (!has_numbers(lowering, spec, in)) return std::nullopt;
+  const Shape shape = lowering.shape(in);
+  Draft draft(lowering, spec, in);
+  if (!lowering.options().fused_elementwise) {
+    const Bytes tensor = lowering.bytes(number_count(shape));
+    draft.stream(2.0 * tensor, 3.0 * tensor);
+  }
+  if (layer.kind == ActivationKind::gelu) {  // its derivative needs the input; the others' the output
+    draft.save(in);
+    return draft.finish(shape);
+  }
+  draft.work.in_place = layer.kind == ActivationKind::relu && !lowering.saved(in);
+  return draft.finish_saving_output(shape);
+}
+
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const DropoutLayer&, ValueId in) {
+  if (!has_numbers(lowering, spec, in)) return std::nullopt;
+  const Shape shape = lowering.shape(in);
+  Draft draft(lowering, spec, in);
+  const Bytes mask = number_count(shape) * lowering.batch() * Bytes(1);
+  if (!lowering.options().fused_elementwise) {
+    const Bytes moved = 2.0 * lowering.bytes(number_count(shape)) + mask;
+    draft.stream(moved, moved);
+  }
+  draft.save(mask);
+  return draft.finish(shape);
+}
+
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const SoftmaxLossLayer&, ValueId in) {
+  if (!has_vectors(lowering, spec, in)) return std::nullopt;
+  const Shape from = lowering.shape(in);
+  Draft draft(lowering, spec, in);
+  const Bytes scores = lowering.bytes(number_count(from));
+  // The probabilities are at least fp32: mixed precision computes its loss in fp32.
+  const Bytes probabilities = std::max(scores, number_count(from) * lowering.batch() * Bytes(4));
+  draft.step({StreamKernel{.moved = scores + probabilities, .kernels = 2}},
+             {StreamKernel{.moved = scores + probabilities, .kernels = 2}}, 2, 2);
+  draft.save(probabilities);
+  lowering.has_loss = true;
+  return draft.finish(features(1));
+}
+
+}  // namespace gpuscale

@@ -1,0 +1,260 @@
+#pragma once
+
+/// \file
+/// A model as a user writes it (workloads/README.md has the grammar): plain values, not yet checked
+/// against each other. lower.hpp turns one into shapes and work.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "hardware/kernel.hpp"
+#include "units/diagnostic.hpp"
+#include "units/quantity.hpp"
+#include "workload/shape.hpp"
+
+namespace gpuscale {
+
+/// A pair for the two sides of an image.
+struct Extent {
+  std::int64_t height = 1;
+  std::int64_t width = 1;
+
+  bool operator==(const Extent&) const = default;
+};
+
+struct ConvolutionLayer {
+  std::int64_t out = 0;
+  Extent kernel = {};
+  Extent stride = {};
+  Extent padding{0, 0};       ///< on each side; ignored if same_padding
+  bool same_padding = false;  ///< output side = ceil(input side / stride)
+  std::int64_t groups = 1;
+  bool bias = true;
+
+  bool operator==(const ConvolutionLayer&) const = default;
+};
+
+enum class PoolKind { max, average };
+
+struct PoolLayer {
+  PoolKind kind = PoolKind::max;
+  Extent kernel = {};
+  std::optional<Extent> stride = {};  ///< absent: the kernel
+  Extent padding{0, 0};
+  bool ceil = false;  ///< round the output side up, as far as the last window starts inside
+
+  bool operator==(const PoolLayer&) const = default;
+};
+
+struct GlobalAveragePoolLayer {
+  bool operator==(const GlobalAveragePoolLayer&) const = default;
+};
+
+struct FlattenLayer {
+  bool operator==(const FlattenLayer&) const = default;
+};
+
+struct LinearLayer {
+  std::int64_t out = 0;
+  bool bias = true;
+  bool tied = false;  ///< the weight is that of an embedding before it
+
+  bool operator==(const LinearLayer&) const = default;
+};
+
+enum class NormKind { batch_norm, local_response_norm, layer_norm };
+inline constexpr std::array<std::string_view, 3> kNormNames = {"batch_norm", "local_response_norm", "layer_norm"};
+
+struct NormLayer {
+  NormKind kind = NormKind::batch_norm;
+
+  bool operator==(const NormLayer&) const = default;
+};
+
+enum class ActivationKind { relu, gelu, tanh, sigmoid };
+inline constexpr std::array<std::string_view, 4> kActivationNames = {"relu", "gelu", "tanh", "sigmoid"};
+
+struct ActivationLayer {
+  ActivationKind kind = ActivationKind::relu;
+
+  bool operator==(const ActivationLayer&) const = default;
+};
+
+struct DropoutLayer {
+  bool operator==(const DropoutLayer&) const = default;
+};
+
+struct EmbeddingLayer {
+  std::int64_t vocabulary = 0;
+  std::int64_t width = 0;
+  bool tied = false;  ///< the table is that of an earlier embedding of the same size
+
+  bool operator==(const EmbeddingLayer&) const = default;
+};
+
+/// A learned vector for each position, added to the input.
+struct PositionEmbeddingLayer {
+  std::int64_t positions = 0;
+
+  bool operator==(const PositionEmbeddingLayer&) const = default;
+};
+
+/// `lstm`, `gru` and `rnn`: the names are those of RecurrentCell.
+struct RecurrentLayer {
+  RecurrentCell cell = RecurrentCell::lstm;
+  std::int64_t hidden = 0;
+  std::int64_t layers = 1;
+  bool bidirectional = false;  ///< the outputs of both directions are concatenated
+  std::int64_t biases = 2;     ///< vectors per gate: 2 as cuDNN, 1 or 0
+
+  bool operator==(const RecurrentLayer&) const = default;
+};
+inline constexpr std::array<std::string_view, 3> kRecurrentCellNames = {"rnn", "gru", "lstm"};
+
+/// Multi-head attention with its four projections.
+struct AttentionLayer {
+  std::int64_t heads = 1;
+  std::optional<std::int64_t> kv_heads = {};  ///< absent: heads
+  bool causal = false;
+  bool cross = false;  ///< keys and values from the encoder
+  bool bias = true;
+
+  bool operator==(const AttentionLayer&) const = default;
+};
+
+/// Bahdanau's attention: every decoder step scores the encoder output; the context is concatenated.
+struct AdditiveAttentionLayer {
+  std::int64_t width = 0;
+
+  bool operator==(const AdditiveAttentionLayer&) const = default;
+};
+
+/// Non-linearity between the feed-forward matrices. The gated forms have a third matrix.
+enum class FeedForward { relu, gelu, swiglu, geglu };
+inline constexpr std::array<std::string_view, 4> kFeedForwardNames = {"relu", "gelu", "swiglu", "geglu"};
+constexpr bool gated(FeedForward kind) { return kind == FeedForward::swiglu || kind == FeedForward::geglu; }
+
+enum class BlockNorm { layer_norm, rms_norm };
+inline constexpr std::array<std::string_view, 2> kBlockNormNames = {"layer_norm", "rms_norm"};
+
+/// Self-attention, with `cross` also attention over the encoder, and a feed-forward net; each with
+/// its normalisation, dropout and residual sum.
+struct TransformerBlockLayer {
+  std::int64_t heads = 1;
+  std::optional<std::int64_t> kv_heads = {};  ///< absent: heads
+  std::int64_t ffn = 0;
+  bool causal = false;
+  bool cross = false;
+  FeedForward activation = FeedForward::gelu;
+  BlockNorm norm = BlockNorm::layer_norm;
+  bool bias = true;
+  bool dropout = true;
+
+  bool operator==(const TransformerBlockLayer&) const = default;
+};
+
+struct FirstTokenLayer {
+  bool operator==(const FirstTokenLayer&) const = default;
+};
+
+struct SoftmaxLossLayer {
+  bool operator==(const SoftmaxLossLayer&) const = default;
+};
+
+struct LayerSpec;
+
+/// Outputs of body and shortcut added; an empty shortcut is the identity.
+struct ResidualLayer {
+  std::vector<LayerSpec> body;
+  std::vector<LayerSpec> shortcut;
+
+  bool operator==(const ResidualLayer&) const;
+};
+
+/// Outputs of the branches concatenated over channels; an empty branch passes its input on.
+struct BranchesLayer {
+  std::vector<std::vector<LayerSpec>> branches;
+
+  bool operator==(const BranchesLayer&) const;
+};
+
+struct RepeatLayer {
+  std::int64_t times = 1;
+  std::vector<LayerSpec> layers;
+
+  bool operator==(const RepeatLayer&) const;
+};
+
+/// Layers one after the other: what `use` becomes. Its LayerSpec carries the block's name.
+struct GroupLayer {
+  std::vector<LayerSpec> layers;
+
+  bool operator==(const GroupLayer&) const;
+};
+
+struct EncoderDecoderLayer {
+  std::vector<LayerSpec> encoder;
+  std::vector<LayerSpec> decoder;
+
+  bool operator==(const EncoderDecoderLayer&) const;
+};
+
+using LayerKind =
+    std::variant<ConvolutionLayer, PoolLayer, GlobalAveragePoolLayer, FlattenLayer, LinearLayer, NormLayer,
+                 ActivationLayer, DropoutLayer, EmbeddingLayer, PositionEmbeddingLayer, RecurrentLayer, AttentionLayer,
+                 AdditiveAttentionLayer, TransformerBlockLayer, FirstTokenLayer, SoftmaxLossLayer, ResidualLayer,
+                 BranchesLayer, RepeatLayer, GroupLayer, EncoderDecoderLayer>;
+
+/// One entry of a list of layers.
+struct LayerSpec {
+  LayerKind layer;
+  std::string name = {};  ///< may be empty
+  Place place = {};       ///< where it was written
+
+  bool operator==(const LayerSpec&) const = default;
+};
+
+inline bool ResidualLayer::operator==(const ResidualLayer& other) const {
+  return body == other.body && shortcut == other.shortcut;
+}
+inline bool BranchesLayer::operator==(const BranchesLayer& other) const { return branches == other.branches; }
+inline bool RepeatLayer::operator==(const RepeatLayer& other) const {
+  return times == other.times && layers == other.layers;
+}
+inline bool GroupLayer::operator==(const GroupLayer& other) const { return layers == other.layers; }
+inline bool EncoderDecoderLayer::operator==(const EncoderDecoderLayer& other) const {
+  return encoder == other.encoder && decoder == other.decoder;
+}
+
+/// Figures others published for a model, for a test to compare with.
+struct PublishedModel {
+  double parameters = 0;
+  Flop forward = {};  ///< matrix products of one sample, a multiply-add counted two
+  std::string source = {};
+
+  bool operator==(const PublishedModel&) const = default;
+};
+
+struct ModelSpec {
+  std::string id = {};      ///< file name without its ending
+  std::string name = {};    ///< for people: "ResNet-50"
+  std::string family = {};  ///< conv, recurrent, transformer or dense
+  std::string source = {};
+  std::optional<PublishedModel> published = {};
+  Shape input = features(0);  ///< of one sample; a tokens or sequence length can be overridden later
+  std::vector<LayerSpec> layers = {};
+  Place input_place = {};   ///< of `input:`
+  Place layers_place = {};  ///< of `layers:`
+
+  bool operator==(const ModelSpec&) const = default;
+};
+
+/// What the layer is called in a model file: "conv", "max_pool", "lstm", "transformer_block"...
+std::string_view kind_name(const LayerKind& layer);
+
+}  // namespace gpuscale

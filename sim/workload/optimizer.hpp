@@ -1,0 +1,39 @@
+#pragma once
+
+/// \file
+/// What an optimizer keeps per parameter and moves per update.
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "hardware/kernel.hpp"
+#include "hardware/precision.hpp"
+#include "units/quantity.hpp"
+
+namespace gpuscale {
+
+enum class Optimizer { sgd, sgd_momentum, adam, adamw, lamb };
+inline constexpr std::array<std::string_view, 5> kOptimizerNames = {"sgd", "sgd_momentum", "adam", "adamw", "lamb"};
+constexpr std::string_view name(Optimizer optimizer) { return kOptimizerNames[static_cast<std::size_t>(optimizer)]; }
+
+/// Numbers kept per parameter besides weight and gradient: 0, 1 or 2, each four bytes (eight in fp64).
+int state_numbers(Optimizer optimizer);
+
+/// Bytes of optimizer state per parameter, without master weights.
+Bytes state_size(Optimizer optimizer, Precision precision);
+
+/// Whether tensors of this precision are narrower than fp32, so that training keeps an fp32 copy of
+/// the weights unless told otherwise.
+bool has_master_weights(Precision precision);
+
+/// Memory traffic of one update of one parameter. With master weights: the gradient and the weight
+/// in `precision`, the fp32 copy read and written.
+Bytes update_traffic(Optimizer optimizer, Precision precision, bool master_weights);
+
+/// One update of `parameters` numbers in `tensors` tensors. Frameworks launch per tensor, or once
+/// for many tensors if `fused`.
+StreamKernel optimizer_update(Optimizer optimizer, std::int64_t parameters, std::int64_t tensors, Precision precision,
+                              bool master_weights, bool fused);
+
+}  // namespace gpuscale
