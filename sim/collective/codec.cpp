@@ -14,8 +14,7 @@ constexpr Seconds per_value(double nanoseconds) { return Seconds(nanoseconds * 1
 /// A kernel that reads and writes this many bytes a number on the reference card, at 0.85 of its bandwidth.
 constexpr Seconds by_traffic(double bytes) { return Seconds(bytes / (0.85 * kCodecReferenceBandwidth.count())); }
 
-constexpr std::string_view kMeasured =
-    "Dettmers 2015, arXiv:1511.04561, with its data files: GTX Titan, ns per number";
+constexpr std::string_view kMeasured = "Dettmers 2015, arXiv:1511.04561, with its data files: GTX Titan, ns per number";
 
 constexpr std::array<Codec, 5> kCodecs = {{
     {CodecKind::none, "none", 0, {}, {}, CodecSum::in_flight, false, "numbers travel as they are"},

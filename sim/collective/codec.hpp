@@ -23,11 +23,11 @@ enum class CodecSum {
 struct Codec {
   CodecKind kind = CodecKind::none;
   std::string_view name;
-  double bits_per_value = 32;    ///< on the wire, index included, averaged over all numbers
-  Seconds encode_per_value;      ///< on the reference card below
+  double bits_per_value = 32;  ///< on the wire, index included, averaged over all numbers
+  Seconds encode_per_value;    ///< on the reference card below
   Seconds decode_per_value;
   CodecSum sum = CodecSum::in_flight;
-  bool error_feedback = false;   ///< keeps one fp32 residual per number
+  bool error_feedback = false;  ///< keeps one fp32 residual per number
   std::string_view source;
 };
 

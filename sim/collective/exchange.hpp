@@ -30,7 +30,7 @@ constexpr std::string_view name(ExchangeAlgorithm algorithm) {
 
 /// What a transport (NCCL, MPI, the driver's copies) delivers on top of the links below it.
 struct Transport {
-  Seconds message = {};  ///< software cost of one message or one ring step
+  Seconds message = {};                            ///< software cost of one message or one ring step
   std::optional<BytesPerSecond> direct_rate = {};  ///< ceiling of one copy over PCIe or a network without the host
   std::optional<BytesPerSecond> staged_rate = {};  ///< ceiling of one copy through host memory
   BytesPerSecond server_rate{10e9};  ///< gradient bytes a parameter server on the CPU adds up or updates per second
@@ -47,13 +47,12 @@ struct Participant {
 
 /// What is exchanged and by which means. All sizes are of the whole tensor, on every rank.
 struct Exchange {
-  double values = 0;             ///< numbers
-  Bytes size = {};                    ///< their size without a codec
+  double values = 0;  ///< numbers
+  Bytes size = {};    ///< their size without a codec
   CodecKind codec = CodecKind::none;
-  Seconds call = {};                  ///< software cost, once an exchange
-  Transport transport;
-  std::uint32_t label = 0;       ///< of the transfers
-  std::uint32_t codec_label = 0; ///< of encode and decode
+  Seconds call = {};              ///< software cost, once an exchange
+  std::uint32_t label = 0;        ///< of the transfers
+  std::uint32_t codec_label = 0;  ///< of encode and decode
 };
 
 /// The tasks between which an exchange stands, one a rank.

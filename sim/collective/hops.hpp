@@ -23,13 +23,4 @@ struct Hops {
 /// One copy.
 Hops hop(const Topology& topology, DeviceId from, DeviceId to, const Transport& transport);
 
-/// A ring in rank order: every rank sends to the next at the same time.
-Hops ring_hops(const Topology& topology, std::span<const Participant> ranks, const Transport& transport);
-
-/// Every rank sends 1/(N-1) of what it sends to each other rank at the same time.
-Hops all_pairs(const Topology& topology, std::span<const Participant> ranks, const Transport& transport);
-
-/// The lanes of these ranks, which exchanges slow down.
-std::vector<LaneId> lanes_of(std::span<const Participant> ranks);
-
 }  // namespace gpuscale

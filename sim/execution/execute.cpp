@@ -59,7 +59,9 @@ class Execution {
       case EventKind::work_done:
         if (event.generation == lanes_.generation(TaskId(event.subject))) finish_work(TaskId(event.subject), now);
         return;
-      case EventKind::transfer_starts: start_flow(TaskId(event.subject), now); return;
+      case EventKind::transfer_starts:
+        start_flow(TaskId(event.subject), now);
+        return;
       case EventKind::network_wakes:
         if (event.generation == network_generation_) finish_flows(now);
         return;

@@ -17,12 +17,12 @@ struct Footprint {
   Bytes parameters;      ///< in the compute precision
   Bytes master_weights;  ///< the fp32 copy of mixed precision
   Bytes gradients;
-  Bytes optimizer;       ///< momentum and the like
-  Bytes activations;     ///< kept from forward to backward, with the input batch
-  Bytes errors;          ///< the largest pair of activation gradients alive at once
-  Bytes workspace;       ///< scratch of the hungriest layer
-  Bytes exchange;        ///< buckets being exchanged, codec codes and residuals
-  Bytes framework;       ///< context, libraries, allocator slack
+  Bytes optimizer;    ///< momentum and the like
+  Bytes activations;  ///< kept from forward to backward, with the input batch
+  Bytes errors;       ///< the largest pair of activation gradients alive at once
+  Bytes workspace;    ///< scratch of the hungriest layer
+  Bytes exchange;     ///< buckets being exchanged, codec codes and residuals
+  Bytes framework;    ///< context, libraries, allocator slack
 
   [[nodiscard]] Bytes total() const;
 };
@@ -30,7 +30,7 @@ struct Footprint {
 /// A footprint beside the card it must fit on.
 struct MemoryReport {
   Footprint footprint;
-  Bytes capacity;                 ///< of the card
+  Bytes capacity;  ///< of the card
   bool fits = true;
   double largest_batch_per_gpu = 0;  ///< samples a GPU could hold, all else equal; 0 if none
 };

@@ -12,7 +12,8 @@ class Cutter {
   void add(const ParameterTensor& tensor, std::size_t layer) {
     const bool alone = tensor.sparse_gradient || (!rule_.whole_model && rule_.size.count() <= 0);
     const bool joins = open_ && !alone && pieces_.back().split == tensor.split && !pieces_.back().sparse;
-    if (!joins) pieces_.push_back({.values = 0, .last_layer = layer, .split = tensor.split, .sparse = tensor.sparse_gradient});
+    if (!joins)
+      pieces_.push_back({.values = 0, .last_layer = layer, .split = tensor.split, .sparse = tensor.sparse_gradient});
     Bucket& piece = pieces_.back();
     piece.values += static_cast<double>(tensor.gradient_count);
     piece.last_layer = layer;

@@ -100,10 +100,10 @@ PlannedStep plan_transfer(const Job& job, const ClusterSpec& spec, const Cluster
   exchange.values = static_cast<double>(job.transfer->numbers);
   exchange.size = storage_size(job.precision) * exchange.values;
   exchange.codec = job.parallel.exchange.codec;
-  exchange.transport = job.framework.transport;
   exchange.label = plan.label("transfer");
   exchange.codec_label = plan.label("codec");
-  add_send(plan, cluster.topology, ranks[0].self, ranks[1].self, exchange, TaskId());
+  const RankGroup pair(cluster.topology, {ranks[0].self, ranks[1].self}, job.framework.transport);
+  add_send(plan, pair, exchange, TaskId());
   step.sent_per_gpu = encoded_size(codec(exchange.codec), exchange.values, exchange.size);
   step.sent_uncompressed_per_gpu = exchange.size;
   step.exchanges = 1;
@@ -139,8 +139,8 @@ PlannedStep build_plan(const Job& job, const ClusterSpec& spec, const Cluster& c
   const RankGrid grid = RankGrid::of(job.parallel, static_cast<int>(cluster.ranks.size()));
   const BatchSizes batch = batch_sizes(job, grid);
   const std::int64_t pass = pass_size(job, grid, batch.replica);
-  StepBuilder step{.job = job, .spec = spec, .cluster = cluster, .grid = grid, .batch = batch,
-                   .work = lower_rank(job, grid, pass)};
+  StepBuilder step{
+      .job = job, .spec = spec, .cluster = cluster, .grid = grid, .batch = batch, .work = lower_rank(job, grid, pass)};
   step.times = layer_times(step.work, spec.gpu, job);
   step.passes = (batch.replica + pass - 1) / pass;
   step.ranks = add_ranks(step.plan, job, spec, cluster);

@@ -33,16 +33,16 @@ struct PlannedStep {
   Plan plan;
   RankGrid grid;
   BatchSizes batch;
-  ModelWork work;                  ///< of one pass of one rank
-  std::int64_t passes = 1;         ///< sub-batches whose activations are alive together
-  Bytes exchange_buffers;          ///< pieces being exchanged, codes and residuals, on every rank
-  Flop model_flop;                 ///< forward and backward of the whole job, one step
-  double parameters = 0;           ///< of the whole model
+  ModelWork work;           ///< of one pass of one rank
+  std::int64_t passes = 1;  ///< sub-batches whose activations are alive together
+  Bytes exchange_buffers;   ///< pieces being exchanged, codes and residuals, on every rank
+  Flop model_flop;          ///< forward and backward of the whole job, one step
+  double parameters = 0;    ///< of the whole model
   std::int64_t tokens_per_sample = 0;
-  Bytes sent_per_gpu;              ///< by a rank in a step, encoded
+  Bytes sent_per_gpu;  ///< by a rank in a step, encoded
   Bytes sent_uncompressed_per_gpu;
   ExchangeAlgorithm algorithm = ExchangeAlgorithm::ring;  ///< used for gradients
-  std::size_t exchanges = 0;       ///< gradient exchanges in a step
+  std::size_t exchanges = 0;                              ///< gradient exchanges in a step
 };
 
 /// One training step of a job on a cluster as tasks. \pre the job passed the scenario reader's checks.

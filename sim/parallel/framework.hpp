@@ -14,18 +14,18 @@ struct HostCost {
   Seconds backward_operator = {};  ///< the same in the backward pass
   Seconds step = {};               ///< once a step: session, loss read-back, zeroing, data hand-over
   Seconds optimizer_tensor = {};   ///< to issue the update of one parameter tensor
-  bool shared = false;        ///< one interpreter issues for all GPUs of a process (GIL)
+  bool shared = false;             ///< one interpreter issues for all GPUs of a process (GIL)
 };
 
 /// How a framework exchanges gradients when the scenario does not say otherwise.
 struct ExchangeHabit {
   ExchangeAlgorithm algorithm = ExchangeAlgorithm::ring;
-  Bytes bucket = {};        ///< gradients are sent in pieces of at least this size; 0: every tensor alone
-  Bytes first_bucket = {};  ///< the first piece of a step, 0: as `bucket`
+  Bytes bucket = {};         ///< gradients are sent in pieces of at least this size; 0: every tensor alone
+  Bytes first_bucket = {};   ///< the first piece of a step, 0: as `bucket`
   bool whole_model = false;  ///< one exchange of everything
   bool overlap = true;       ///< a piece leaves while earlier layers still compute
   bool compact = false;      ///< gradients travel in the compute precision, not in fp32
-  Seconds call = {};              ///< software cost of each exchange, on the exchange's own path
+  Seconds call = {};         ///< software cost of each exchange, on the exchange's own path
 };
 
 /// What a framework (with its libraries, in a given era) does with a training step. Files:
@@ -37,12 +37,12 @@ struct Framework {
   HostCost host;
   ExchangeHabit exchange;
   Transport transport;
-  bool fused_elementwise = false;   ///< a compiler fuses element-wise operators into their neighbours
-  bool fused_attention = false;     ///< flash attention
-  bool fused_optimizer = false;     ///< one kernel for all tensors
-  bool optimizer_on_server = false; ///< a parameter server updates; otherwise every GPU does
-  bool sparse_embedding = false;    ///< embedding gradients travel as the rows that were used
-  Bytes base_memory = {};                ///< context, libraries and allocator slack on every GPU
+  bool fused_elementwise = false;    ///< a compiler fuses element-wise operators into their neighbours
+  bool fused_attention = false;      ///< flash attention
+  bool fused_optimizer = false;      ///< one kernel for all tensors
+  bool optimizer_on_server = false;  ///< a parameter server updates; otherwise every GPU does
+  bool sparse_embedding = false;     ///< embedding gradients travel as the rows that were used
+  Bytes base_memory = {};            ///< context, libraries and allocator slack on every GPU
 };
 
 }  // namespace gpuscale

@@ -76,7 +76,7 @@ class GradientExchange {
     const Exchange exchange = exchange_of(bucket);
     RankTasks done(step_.ranks.size());
     for (std::size_t group = 0; group < groups.count; ++group) {
-      const std::vector<Participant> members = step_.participants(group, groups.size, groups.stride);
+      const RankGroup& members = step_.group(group, groups.size, groups.stride);
       RankTasks ready;
       for (std::size_t i = 0; i < groups.size; ++i) {
         const std::size_t rank = group + i * groups.stride;
@@ -97,28 +97,28 @@ class GradientExchange {
     const bool shrinks = codec(asked).bits_per_value < rule_.number.count() * 8.0;
     exchange.codec = shrinks && !bucket.sparse ? asked : CodecKind::none;
     exchange.call = step_.job.framework.exchange.call;
-    exchange.transport = step_.job.framework.transport;
     exchange.label = step_.plan.label("gradient exchange");
     exchange.codec_label = step_.plan.label("gradient codec");
     return exchange;
   }
 
-  RankTasks sum(const std::vector<Participant>& members, const Exchange& exchange, const RankTasks& ready, bool sparse) {
-    const Topology& topology = step_.cluster.topology;
+  RankTasks sum(const RankGroup& members, const Exchange& exchange, const RankTasks& ready, bool sparse) {
     PlanBuilder& plan = step_.plan;
     switch (algorithm_) {
       case ExchangeAlgorithm::parameter_server_cpu:
-        return add_cpu_server(plan, topology, members, exchange, ready, server_lane_, server_updates());
+        return add_cpu_server(plan, members, exchange, ready, server_lane_, server_updates());
       case ExchangeAlgorithm::parameter_server_gpu:
-        return add_gpu_server(plan, topology, members, exchange, ready);
-      case ExchangeAlgorithm::tree: return add_tree_all_reduce(plan, topology, members, exchange, ready);
+        return add_gpu_server(plan, members, exchange, ready);
+      case ExchangeAlgorithm::tree:
+        return add_tree_all_reduce(plan, members, exchange, ready);
       case ExchangeAlgorithm::direct:
-        if (!sparse) return add_direct_all_reduce(plan, topology, members, exchange, ready);
+        if (!sparse) return add_direct_all_reduce(plan, members, exchange, ready);
         break;
-      default: break;
+      default:
+        break;
     }
-    if (sparse) return add_all_gather(plan, topology, members, whole_gathered(exchange, members.size()), ready);
-    return add_ring_all_reduce(plan, topology, members, exchange, ready);
+    if (sparse) return add_all_gather(plan, members, whole_gathered(exchange, members.size()), ready);
+    return add_ring_all_reduce(plan, members, exchange, ready);
   }
 
   /// Every rank has rows of its own, as large as the exchange: together that many times as much.

@@ -58,10 +58,10 @@ struct ParallelConfig {
 
 /// Where samples come from. Without it, input is taken as never the limit.
 struct InputConfig {
-  Bytes bytes_per_sample = {};                    ///< stored size
-  std::optional<double> decode_per_core = {};     ///< samples/s one core prepares
+  Bytes bytes_per_sample = {};                 ///< stored size
+  std::optional<double> decode_per_core = {};  ///< samples/s one core prepares
   int cores = 0;
-  std::optional<BytesPerSecond> storage = {};     ///< read rate of the node's storage
+  std::optional<BytesPerSecond> storage = {};  ///< read rate of the node's storage
 };
 
 /// One copy of `numbers` values from the first GPU to the second: no training, the time of a link.
@@ -70,17 +70,17 @@ struct TransferWorkload {
 };
 
 struct Job {
-  ModelSpec model;                           ///< empty when `transfer` is set
+  ModelSpec model;  ///< empty when `transfer` is set
   std::optional<TransferWorkload> transfer = {};
   BatchSpec batch;
   Precision precision = Precision::fp32;
-  std::optional<std::int64_t> sequence = {};      ///< replaces the model's sequence length
+  std::optional<std::int64_t> sequence = {};  ///< replaces the model's sequence length
   Optimizer optimizer = Optimizer::sgd_momentum;
   ParallelConfig parallel;
   Framework framework;
   std::optional<InputConfig> input = {};
   std::optional<double> calibrated_throughput = {};  ///< samples/s measured on one GPU
-  double compute_scale = 1.0;                   ///< on every kernel time; what calibration sets
+  double compute_scale = 1.0;                        ///< on every kernel time; what calibration sets
 };
 
 }  // namespace gpuscale

@@ -12,7 +12,7 @@ namespace gpuscale {
 struct LayerTime {
   Seconds forward;
   Seconds backward;
-  Seconds host_forward;   ///< to issue the layer's operators
+  Seconds host_forward;  ///< to issue the layer's operators
   Seconds host_backward;
 };
 

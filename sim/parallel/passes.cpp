@@ -24,19 +24,18 @@ void exchange_activations(StepBuilder& step, std::size_t layer, Direction direct
   exchange.values = exchange.size / activation_size(step.job.precision);
   exchange.codec = step.job.parallel.model.codec;
   exchange.call = step.job.framework.exchange.call;
-  exchange.transport = step.job.framework.transport;
   exchange.label = step.plan.label("activation exchange");
   exchange.codec_label = step.plan.label("activation codec");
   for (std::size_t first = 0; first < step.ranks.size(); first += degree) {
-    const std::vector<Participant> group = step.participants(first, degree);
+    const RankGroup& group = step.group(first, degree);
     RankTasks done;
     for (std::size_t i = 0; i < degree; ++i) done.push_back(step.ranks[first + i].last);
     for (std::int64_t round = 0; round < split.rounds; ++round) {
       if (direction == Direction::backward) {
-        done = add_reduce_scatter(step.plan, step.cluster.topology, group, exchange, done);
+        done = add_reduce_scatter(step.plan, group, exchange, done);
       }
       if (direction == Direction::forward || all_need_everything) {
-        done = add_all_gather(step.plan, step.cluster.topology, group, exchange, done);
+        done = add_all_gather(step.plan, group, exchange, done);
       }
     }
     for (std::size_t i = 0; i < degree; ++i) step.ranks[first + i].last = done[i];

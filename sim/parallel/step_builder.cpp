@@ -2,11 +2,14 @@
 
 namespace gpuscale {
 
-std::vector<Participant> StepBuilder::participants(std::size_t first, std::size_t count, std::size_t stride) const {
-  std::vector<Participant> chosen;
-  chosen.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) chosen.push_back(ranks[first + i * stride].self);
-  return chosen;
+const RankGroup& StepBuilder::group(std::size_t first, std::size_t size, std::size_t stride) {
+  const std::tuple key(first, size, stride);
+  const auto found = groups.find(key);
+  if (found != groups.end()) return found->second;
+  std::vector<Participant> members;
+  members.reserve(size);
+  for (std::size_t i = 0; i < size; ++i) members.push_back(ranks[first + i * stride].self);
+  return groups.emplace(key, RankGroup(cluster.topology, std::move(members), job.framework.transport)).first->second;
 }
 
 void StepBuilder::note_sent(const Exchange& exchange, double share) {
@@ -17,11 +20,12 @@ void StepBuilder::note_sent(const Exchange& exchange, double share) {
 void add_layer_work(StepBuilder& step, Rank& rank, Seconds host, Seconds compute, std::uint32_t label,
                     TaskId also_requires) {
   const TaskId issued =
-      host.count() > 0 ? step.plan.add(Work{.activity = Activity::host, .lane = rank.host, .duration = host, .label = label})
-                       : TaskId();
-  rank.last = step.plan.add(
-      Work{.activity = Activity::compute, .lane = rank.self.compute, .duration = compute, .label = label},
-      {issued, rank.last, also_requires});
+      host.count() > 0
+          ? step.plan.add(Work{.activity = Activity::host, .lane = rank.host, .duration = host, .label = label})
+          : TaskId();
+  rank.last =
+      step.plan.add(Work{.activity = Activity::compute, .lane = rank.self.compute, .duration = compute, .label = label},
+                    {issued, rank.last, also_requires});
 }
 
 bool updates_on_server(const Job& job) {

@@ -3,9 +3,12 @@
 /// \file
 /// What the passes of build_plan share while a step grows. Internal to sim/parallel.
 
+#include <map>
+#include <tuple>
 #include <vector>
 
 #include "collective/exchange.hpp"
+#include "collective/rank_group.hpp"
 #include "parallel/build_plan.hpp"
 #include "parallel/job.hpp"
 #include "parallel/layer_times.hpp"
@@ -38,8 +41,11 @@ struct StepBuilder {
   std::vector<RankTasks> gradient_ready = {};
   PlannedStep result = {};
 
-  /// The participants of ranks [first, first + count) with a stride.
-  [[nodiscard]] std::vector<Participant> participants(std::size_t first, std::size_t count, std::size_t stride = 1) const;
+  /// Groups of ranks already joined up, by first rank, size and stride.
+  std::map<std::tuple<std::size_t, std::size_t, std::size_t>, RankGroup> groups = {};
+
+  /// The group of ranks first, first + stride... of this size; made once.
+  const RankGroup& group(std::size_t first, std::size_t size, std::size_t stride = 1);
 
   /// Notes what a rank sends in an exchange of `size` bytes, `share` times.
   void note_sent(const Exchange& exchange, double share);

@@ -42,7 +42,7 @@ struct Transfer {
   BytesPerSecond cap{std::numeric_limits<double>::infinity()};
   Seconds latency = {};                   ///< before the first byte moves
   std::vector<LaneId> slowed_lanes = {};  ///< lanes that lose speed while it moves
-  double slowdown = 0.0;             ///< fraction of their speed they lose, 0..1
+  double slowdown = 0.0;                  ///< fraction of their speed they lose, 0..1
   Activity activity = Activity::exchange;
   std::uint32_t label = 0;
 };

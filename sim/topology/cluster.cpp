@@ -25,9 +25,8 @@ void connect(TopologyBuilder& builder, DeviceId from, DeviceId to, const Connect
 }
 
 bool is_gpu(const MachineSpec& machine, const std::string& name) {
-  return std::ranges::any_of(machine.devices, [&](const DeviceSpec& device) {
-    return device.name == name && device.kind == DeviceKind::gpu;
-  });
+  return std::ranges::any_of(
+      machine.devices, [&](const DeviceSpec& device) { return device.name == name && device.kind == DeviceKind::gpu; });
 }
 
 Device as_device(const DeviceSpec& spec, const Gpu& gpu, const std::string& prefix, int node) {
@@ -42,14 +41,16 @@ Device as_device(const DeviceSpec& spec, const Gpu& gpu, const std::string& pref
 DeviceId add_device(TopologyBuilder& builder, const DeviceSpec& spec, const Gpu& gpu, const std::string& prefix,
                     int node) {
   Device device = as_device(spec, gpu, prefix, node);
-  if (spec.peer_rate) device.through = builder.add_channel(device.name + " root complex, peer traffic", *spec.peer_rate);
+  if (spec.peer_rate)
+    device.through = builder.add_channel(device.name + " root complex, peer traffic", *spec.peer_rate);
   if (spec.staging_rate) device.staging = builder.add_channel(device.name + ", staged copies", *spec.staging_rate);
   return builder.add(std::move(device));
 }
 
 DeviceId named(const std::map<std::string, DeviceId>& devices, const std::string& name, const Place& place) {
   const auto found = devices.find(name);
-  if (found == devices.end()) throw ScenarioError({{place, "link to '" + name + "', which is no device of the machine"}});
+  if (found == devices.end())
+    throw ScenarioError({{place, "link to '" + name + "', which is no device of the machine"}});
   return found->second;
 }
 

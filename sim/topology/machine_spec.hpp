@@ -20,8 +20,8 @@ namespace gpuscale {
 /// What a device of a machine is. A gpu and a memory end routes; the others forward.
 enum class DeviceKind { gpu, cpu, memory, pcie_switch, nvswitch, nic, network_switch };
 
-inline constexpr std::array<std::string_view, 7> kDeviceKindNames = {
-    "gpu", "cpu", "memory", "pcie_switch", "nvswitch", "nic", "network_switch"};
+inline constexpr std::array<std::string_view, 7> kDeviceKindNames = {"gpu",      "cpu", "memory",        "pcie_switch",
+                                                                     "nvswitch", "nic", "network_switch"};
 
 constexpr std::string_view name(DeviceKind kind) { return kDeviceKindNames[static_cast<std::size_t>(kind)]; }
 
@@ -81,8 +81,8 @@ struct ClusterSpec {
   MachineSpec machine = {};
   Gpu gpu = {};
   std::optional<BusOfCard> gpu_bus = {};  ///< of gpu.host_bus; a connection is no faster than it
-  int gpus = 1;   ///< how many the job uses, over all nodes
-  int nodes = 1;  ///< boxes
+  int gpus = 1;                           ///< how many the job uses, over all nodes
+  int nodes = 1;                          ///< boxes
   std::optional<FabricSpec> fabric = {};
   Placement placement = Placement::packed;
 };

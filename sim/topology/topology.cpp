@@ -1,11 +1,11 @@
 #include "topology/topology.hpp"
 
+#include <algorithm>
+#include <array>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/dijkstra_shortest_paths.hpp>
 #include <boost/graph/filtered_graph.hpp>
 #include <boost/property_map/function_property_map.hpp>
-#include <algorithm>
-#include <array>
 #include <limits>
 #include <map>
 
@@ -225,7 +225,8 @@ void TopologyBuilder::connect(DeviceId a, DeviceId b, const LinkType& type, int 
   const std::string& first = graph_->devices[a.index()].name;
   const std::string& second = graph_->devices[b.index()].name;
   const std::string words = type.lanes.empty() ? type.id : type.id + " x" + std::to_string(lanes);
-  const ChannelId forth = add_channel(first + (type.half_duplex ? " <-> " : " -> ") + second + " (" + words + ")", rate);
+  const ChannelId forth =
+      add_channel(first + (type.half_duplex ? " <-> " : " -> ") + second + " (" + words + ")", rate);
   const ChannelId back = type.half_duplex ? forth : add_channel(second + " -> " + first + " (" + words + ")", rate);
   for (const auto& [from, to, channel] : {std::tuple{a, b, forth}, std::tuple{b, a, back}}) {
     boost::add_edge(from.index(), to.index(), LinkIndex(graph_->links.size()), graph_->adjacency);
@@ -240,13 +241,14 @@ Topology TopologyBuilder::build() && {
     for (const DeviceId gpu : graph.gpus) {
       const bool reached = gpu == first || graph.tree(first, Ways::all).entered_by[gpu.index()].valid();
       if (!reached) {
-        throw ScenarioError({{Place{}, "no way from " + graph.devices[first.index()].name + " to " +
-                                           graph.devices[gpu.index()].name +
-                                           "; connect their machine's devices with links"}});
+        throw ScenarioError(
+            {{Place{}, "no way from " + graph.devices[first.index()].name + " to " + graph.devices[gpu.index()].name +
+                           "; connect their machine's devices with links"}});
       }
       if (!graph.devices[gpu.index()].peer_to_peer && !graph.nearest_memory(gpu).valid()) {
-        throw ScenarioError({{Place{}, "no host memory in reach of " + graph.devices[gpu.index()].name +
-                                           ", which needs one for copies; add a device of kind memory and a link to it"}});
+        throw ScenarioError(
+            {{Place{}, "no host memory in reach of " + graph.devices[gpu.index()].name +
+                           ", which needs one for copies; add a device of kind memory and a link to it"}});
       }
     }
   }

@@ -20,9 +20,9 @@ struct Device {
   std::string name;  ///< unique in the topology, such as node3.gpu0; the node is left out if there is one
   DeviceKind kind = DeviceKind::gpu;
   int node = 0;
-  bool peer_to_peer = false;      ///< gpu: may copy to another over PCIe
-  ChannelId through = {};         ///< cpu: peer traffic that passes its root complex; may be invalid
-  ChannelId staging = {};         ///< memory: copies between GPUs that pass through it; may be invalid
+  bool peer_to_peer = false;  ///< gpu: may copy to another over PCIe
+  ChannelId through = {};     ///< cpu: peer traffic that passes its root complex; may be invalid
+  ChannelId staging = {};     ///< memory: copies between GPUs that pass through it; may be invalid
 };
 
 struct Link {
@@ -30,8 +30,8 @@ struct Link {
   DeviceId to;
   ChannelId channel;  ///< whose rate it uses; both directions of a half-duplex link have the same
   Seconds latency;
-  std::string type;   ///< link type id, such as pcie-3
-  std::string kind;   ///< pcie, nvlink, socket, memory, infiniband, ethernet
+  std::string type;  ///< link type id, such as pcie-3
+  std::string kind;  ///< pcie, nvlink, socket, memory, infiniband, ethernet
 };
 
 /// A rate that transfers share, by name for reports.

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "execution/execute.hpp"
-#include "machines.hpp"
+#include "unit/machines.hpp"
 
 using namespace gpuscale;
 using namespace gpuscale::testing;
@@ -18,13 +18,12 @@ Exchange of_size(Bytes size, CodecKind codec = CodecKind::none) {
   return exchange;
 }
 
-using AddAllReduce = RankTasks (*)(PlanBuilder&, const Topology&, std::span<const Participant>, const Exchange&,
-                                   const RankTasks&);
+using AddAllReduce = RankTasks (*)(PlanBuilder&, const RankGroup&, const Exchange&, const RankTasks&);
 
-Time end_of(AddAllReduce add, const Topology& machine, const Exchange& exchange) {
+Time end_of(AddAllReduce add, const Topology& machine, const Exchange& exchange, Transport transport = {}) {
   PlanBuilder plan;
-  const std::vector<Participant> ranks = participants_of(machine, plan);
-  add(plan, machine, ranks, exchange, RankTasks(ranks.size()));
+  const RankGroup group(machine, participants_of(machine, plan), transport);
+  add(plan, group, exchange, RankTasks(group.size()));
   return execute(std::move(plan).build(), machine).end;
 }
 
@@ -79,19 +78,20 @@ TEST_SUITE("collective") {
   TEST_CASE("a CPU server adds up at its rate between the copies") {
     const Topology machine = desktop_of(2, 10_GBps, 100_GBps);
     PlanBuilder plan;
-    const std::vector<Participant> ranks = participants_of(machine, plan);
-    Exchange exchange = of_size(100_MB);
-    exchange.transport.server_rate = 5_GBps;
-    add_cpu_server(plan, machine, ranks, exchange, RankTasks(2), plan.add_lane("server"), 0.0);
+    Transport transport;
+    transport.server_rate = 5_GBps;
+    const RankGroup group(machine, participants_of(machine, plan), transport);
+    add_cpu_server(plan, group, of_size(100_MB), RankTasks(2), plan.add_lane("server"), 0.0);
     // Each card has its own slot: 10 ms up, one addition of 20 ms, 10 ms down.
     CHECK(seconds(execute(std::move(plan).build(), machine).end) == doctest::Approx(40e-3).epsilon(1e-9));
   }
 
   TEST_CASE("copies through host memory are held to the staged rate of the transport") {
     const Topology machine = desktop_of(2, 12_GBps, 100_GBps);
-    Exchange exchange = of_size(100_MB);
-    exchange.transport.staged_rate = 5_GBps;
-    CHECK(seconds(end_of(add_ring_all_reduce, machine, exchange)) == doctest::Approx(20e-3).epsilon(1e-9));
+    Transport transport;
+    transport.staged_rate = 5_GBps;
+    CHECK(seconds(end_of(add_ring_all_reduce, machine, of_size(100_MB), transport)) ==
+          doctest::Approx(20e-3).epsilon(1e-9));
   }
 
   TEST_CASE("slow host memory holds a staged ring of four cards") {

@@ -2,14 +2,16 @@
 
 #include <doctest/doctest.h>
 
-#include "machines.hpp"
+#include "unit/machines.hpp"
 
 using namespace gpuscale;
 using namespace gpuscale::testing;
 
 namespace {
 
-Work compute(LaneId lane, Seconds duration) { return {.activity = Activity::compute, .lane = lane, .duration = duration}; }
+Work compute(LaneId lane, Seconds duration) {
+  return {.activity = Activity::compute, .lane = lane, .duration = duration};
+}
 
 Time at(Seconds time) { return Time().after(time); }
 
@@ -112,5 +114,7 @@ TEST_SUITE("execution") {
     CHECK(fingerprint(execute(built, machine)) == fingerprint(execute(built, machine)));
   }
 
-  TEST_CASE("an empty plan ends when it starts") { CHECK(execute(std::move(PlanBuilder()).build(), star_of(2, 1_GBps)).end == Time()); }
+  TEST_CASE("an empty plan ends when it starts") {
+    CHECK(execute(std::move(PlanBuilder()).build(), star_of(2, 1_GBps)).end == Time());
+  }
 }

@@ -41,11 +41,11 @@ TEST_SUITE("import") {
   TEST_CASE("every problem of a table is told with its line") {
     CHECK(problems_of("") == "t.csv: error: the table is empty; its first line names the columns");
     CHECK(problems_of("a,a\n1\n1,2,3\n") ==
-          "t.csv:1: error: the column 'a' comes twice\n"
-          "t.csv:2: error: the row has 1 cells, the table has 2 columns\n"
-          "t.csv:3: error: the row has 3 cells, the table has 2 columns");
-    CHECK(problems_of("a,b\n1,\"2\n").starts_with("t.csv:2: error: a quotation mark is opened and never closed"));
-    CHECK(problems_of("a\n\"1\"2\n").starts_with("t.csv:2: error: text stands behind a closing quotation mark"));
+          "t.csv:1:1: error: the column 'a' comes twice\n"
+          "t.csv:2:1: error: the row has 1 cells, the table has 2 columns\n"
+          "t.csv:3:1: error: the row has 3 cells, the table has 2 columns");
+    CHECK(problems_of("a,b\n1,\"2\n").starts_with("t.csv:2:1: error: a quotation mark is opened and never closed"));
+    CHECK(problems_of("a\n\"1\"2\n").starts_with("t.csv:2:1: error: text stands behind a closing quotation mark"));
   }
 
   TEST_CASE("a star stands for any text") {

@@ -1,8 +1,7 @@
 #include "plan/plan.hpp"
 
-#include <doctest/doctest.h>
-
 #include <array>
+#include <doctest/doctest.h>
 #include <stdexcept>
 
 using namespace gpuscale;

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "machines.hpp"
+#include "unit/machines.hpp"
 
 using namespace gpuscale;
 using namespace gpuscale::testing;
@@ -75,8 +75,8 @@ TEST_SUITE("topology") {
 
   TEST_CASE("a link to a device that is not there is refused with its place") {
     ClusterSpec spec = four_boxes();
-    spec.machine.connections.push_back({.from = "gpu7", .to = "cpu0", .type = link_type(1_GBps, 1_us),
-                                        .place = {"box.yaml", 9, 5}});
+    spec.machine.connections.push_back(
+        {.from = "gpu7", .to = "cpu0", .type = link_type(1_GBps, 1_us), .place = {"box.yaml", 9, 5}});
     CHECK_THROWS_WITH_AS(build_cluster(spec), "box.yaml:9:5: error: link to 'gpu7', which is no device of the machine",
                          ScenarioError);
   }

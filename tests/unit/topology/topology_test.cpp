@@ -1,10 +1,9 @@
 #include "topology/topology.hpp"
 
+#include <algorithm>
 #include <doctest/doctest.h>
 
-#include <algorithm>
-
-#include "machines.hpp"
+#include "unit/machines.hpp"
 
 using namespace gpuscale;
 using namespace gpuscale::testing;
@@ -33,7 +32,7 @@ TEST_SUITE("topology") {
     const Topology machine = desktop_of(2, 12_GBps, 40_GBps);
     const Route& route = machine.route(machine.gpus()[0], machine.gpus()[1]);
     CHECK(route.staged);
-    REQUIRE(route.channels.size() == 4);          // up, into memory, out of memory, down
+    REQUIRE(route.channels.size() == 4);            // up, into memory, out of memory, down
     CHECK(route.channels[1] == route.channels[2]);  // half duplex: one channel both ways
   }
 

@@ -1,0 +1,85 @@
+#include "collective/rings.hpp"
+
+#include <array>
+#include <doctest/doctest.h>
+
+#include "collective/rank_group.hpp"
+#include "unit/machines.hpp"
+
+using namespace gpuscale;
+using namespace gpuscale::testing;
+
+namespace {
+
+constexpr double kBrick = 22.5e9;
+
+/// The NVLink mesh of a DGX-1 with V100 (NVIDIA WP-08437-002, figure 4), and a PCIe switch for the rest.
+Topology cube_mesh() {
+  struct Edge {
+    std::size_t a, b;
+    int bricks;
+  };
+  constexpr std::array<Edge, 16> kEdges = {{{0, 1, 1},
+                                            {0, 2, 1},
+                                            {0, 3, 2},
+                                            {1, 2, 2},
+                                            {1, 3, 1},
+                                            {2, 3, 1},
+                                            {4, 5, 1},
+                                            {4, 6, 1},
+                                            {4, 7, 2},
+                                            {5, 6, 2},
+                                            {5, 7, 1},
+                                            {6, 7, 1},
+                                            {0, 4, 2},
+                                            {1, 5, 2},
+                                            {2, 6, 2},
+                                            {3, 7, 2}}};
+  TopologyBuilder builder;
+  const DeviceId hub = builder.add({.name = "switch", .kind = DeviceKind::pcie_switch});
+  std::vector<DeviceId> gpus;
+  for (int i = 0; i < 8; ++i) {
+    gpus.push_back(builder.add({.name = "gpu" + std::to_string(i), .peer_to_peer = true}));
+    builder.connect(gpus.back(), hub, link_type(12_GBps, 1_us), 1);
+  }
+  for (const Edge& edge : kEdges) {
+    builder.connect(gpus[edge.a], gpus[edge.b], link_type(BytesPerSecond(kBrick), 1_us, "nvlink"), edge.bricks);
+  }
+  return std::move(builder).build();
+}
+
+BytesPerSecond ring_rate(const Topology& topology, std::size_t ranks) {
+  PlanBuilder plan;
+  std::vector<Participant> all = participants_of(topology, plan);
+  all.resize(ranks);
+  const RankGroup group(topology, std::move(all), Transport());
+  const Hops& hops = group.ring();
+  double rate = hops.cap.count();
+  for (const ChannelLoad& load : hops.loads) {
+    rate = std::min(rate, topology.channels()[load.channel.index()].rate.count() / load.weight);
+  }
+  return BytesPerSecond(rate);
+}
+
+}  // namespace
+
+TEST_SUITE("collective") {
+  TEST_CASE("eight GPUs of a DGX-1 exchange over all six links of each") {
+    const Topology box = cube_mesh();
+    CHECK(find_rings(box, box.gpus()).size() == 6);
+    CHECK(ring_rate(box, 8).count() == doctest::Approx(6 * kBrick).epsilon(1e-12));
+  }
+
+  TEST_CASE("four GPUs of a DGX-1 exchange over the four links each has within their half") {
+    CHECK(ring_rate(cube_mesh(), 4).count() == doctest::Approx(4 * kBrick).epsilon(1e-12));
+  }
+
+  TEST_CASE("two GPUs use every brick between them") {
+    CHECK(ring_rate(cube_mesh(), 2).count() == doctest::Approx(1 * kBrick).epsilon(1e-12));
+  }
+
+  TEST_CASE("without NVLink there is one ring in rank order") {
+    const Topology box = star_of(4, 12_GBps);
+    CHECK(find_rings(box, box.gpus()) == std::vector<Ring>{{0, 1, 2, 3}});
+  }
+}

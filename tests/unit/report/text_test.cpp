@@ -1,0 +1,163 @@
+#include "report/text.hpp"
+
+#include <algorithm>
+#include <doctest/doctest.h>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "sample_report.hpp"
+
+using namespace gpuscale;
+
+namespace {
+
+std::string text_of(const Report& report, const TextStyle& style = {}) {
+  std::ostringstream out;
+  write_text(out, report, style);
+  return out.str();
+}
+
+std::string table_of(const std::vector<Report>& reports, const TextStyle& style = {}) {
+  std::ostringstream out;
+  write_text(out, std::span<const Report>(reports), style);
+  return out.str();
+}
+
+std::size_t widest_line(const std::string& text) {
+  std::size_t widest = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) widest = std::max(widest, display_width(line));
+  return widest;
+}
+
+}  // namespace
+
+TEST_SUITE("report") {
+  TEST_CASE("the report of one point is exactly this") {
+    CHECK(text_of(test::sample_report()) == R"(Sample
+  model             Net
+  GPUs              4 x Card
+  machine           Box
+  framework         Framework
+  strategy          data parallel
+  batch             64 per GPU, 256 in all (weak scaling)
+
+  step time         250 ms (between 200 ms and 500 ms)
+  throughput        1024 samples/s
+  speed-up          3.00x on 4 GPUs, efficiency 75.0 % (against one GPU)
+  sent              1.00 MiB a step by each GPU (4.00 MiB without the codec)
+
+Where the step goes
+  compute               188 ms    75.0 %  ##############################
+  exposed exchange     62.5 ms    25.0 %  ##########
+
+Memory of one GPU
+  parameters          1.00 GiB    12.5 %
+  activations         3.00 GiB    37.5 %
+  together            4.00 GiB    50.0 %  of 8.00 GiB: fits (up to 149 samples per GPU)
+
+Busiest links
+  gpu0 -> cpu0    50.0 %  1.00 MiB a step
+
+Limited by  GPU compute: 75 % of the step
+
+Not modelled
+  - weather
+
+from 1 data file (--verbose names them)
+)");
+  }
+
+  TEST_CASE("a table of points is exactly this") {
+    CHECK(table_of({test::sample_report(2), test::sample_report(16)}) == R"(Sample
+Net | Card | Box | Framework
+
+GPUs  step time  samples/s  speed-up  efficiency  compute  exchange    memory  limited by
+   2     250 ms        512     1.50x      75.0 %   75.0 %    25.0 %  4.00 GiB  compute 75 %
+  16     250 ms       4096    12.00x      75.0 %   75.0 %    25.0 %  4.00 GiB  compute 75 %
+
+2 points over cluster.gpus = 2, 16 (set: strategy.exchange.codec = int8)
+every point fits in memory
+speed-up against one GPU
+)");
+  }
+
+  TEST_CASE("a point that does not fit says so in every form") {
+    Report report = test::sample_report();
+    report.memory.fits = false;
+    CHECK(text_of(report).find("DOES NOT FIT") != std::string::npos);
+    const std::string table = table_of({report, test::sample_report(2)});
+    CHECK(table.find("NO    memory") != std::string::npos);
+    CHECK(table.find("every point fits") == std::string::npos);
+  }
+
+  TEST_CASE("a transfer has a time and nothing that scales") {
+    Report report = test::sample_report();
+    report.global_batch = report.batch_per_gpu = 0;
+    report.speedup.reset();
+    report.efficiency.reset();
+    const std::string text = text_of(report);
+    CHECK(text.find("\n  time              250 ms") != std::string::npos);
+    CHECK(text.find("samples") == std::string::npos);
+    CHECK(text.find("Memory") == std::string::npos);
+  }
+
+  TEST_CASE("lines stay within the width asked for") {
+    Report report = test::sample_report();
+    for (int i = 0; i < 6; ++i) {
+      report.settings.emplace_back("some.key" + std::to_string(i), "a rather long value of a swept key");
+      report.limited_by += ", and then a longer and longer sentence";
+    }
+    CHECK(widest_line(text_of(report, {.width = 80})) <= 80);
+    CHECK(widest_line(table_of({report, test::sample_report(2)}, {.width = 80})) <= 120);  // swept keys always stay
+  }
+
+  TEST_CASE("colour only adds escape sequences and names cannot bring their own") {
+    Report report = test::sample_report();
+    report.scenario = "evil \x1b[2J name";
+    CHECK(text_of(report).find('\x1b') == std::string::npos);
+    std::string coloured = text_of(test::sample_report(), {.colour = true});
+    CHECK(coloured.find("\x1b[1mSample\x1b[0m") == 0);
+    for (std::size_t at = 0; (at = coloured.find('\x1b')) != std::string::npos;) {
+      coloured.erase(at, coloured.find('m', at) - at + 1);
+    }
+    CHECK(coloured == text_of(test::sample_report()));
+  }
+
+  TEST_CASE("Markdown tables escape what would break them") {
+    std::ostringstream out;
+    Report report = test::sample_report();
+    report.scenario = "a | b";
+    write_markdown(out, report);
+    CHECK(out.str().find("| scenario | a \\| b |") != std::string::npos);
+  }
+
+  TEST_CASE("a sweep in Markdown has one row a point") {
+    std::ostringstream out;
+    const std::vector<Report> reports = {test::sample_report(1), test::sample_report(2)};
+    write_markdown(out, std::span<const Report>(reports));
+    CHECK(out.str() ==
+          "| GPUs | step time | samples/s | speed-up | efficiency | compute | exchange | memory | limited by |\n"
+          "|---:|---:|---:|---:|---:|---:|---:|---:|---|\n"
+          "| 1 | 250 ms | 256 | 0.75x | 75.0 % | 75.0 % | 25.0 % | 4.00 GiB | compute 75 % |\n"
+          "| 2 | 250 ms | 512 | 1.50x | 75.0 % | 75.0 % | 25.0 % | 4.00 GiB | compute 75 % |\n");
+  }
+
+  TEST_CASE("a ranking wraps its reasons under themselves") {
+    Ranking ranking{
+        .entries = {{1, "data", 1.0, "one two three four five six seven eight nine", test::sample_report()}},
+        .verdict = "data is alone"};
+    std::ostringstream out;
+    write_text(out, ranking, {.width = 80});
+    CHECK(out.str() == R"(Sample
+Net | Card | Box | Framework
+
+    name  step time  samples/s  of best  speed-up  why
+1.  data     250 ms       1024    1.00x     3.00x  one two three four five six
+                                                   seven eight nine
+
+data is alone
+)");
+  }
+}

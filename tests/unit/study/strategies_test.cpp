@@ -1,0 +1,49 @@
+#include "study/strategies.hpp"
+
+#include <algorithm>
+#include <doctest/doctest.h>
+#include <stdexcept>
+#include <string>
+
+using namespace gpuscale;
+
+namespace {
+
+std::string value(std::string_view strategy, std::string_view path) {
+  const std::vector<Setting> settings = strategy_settings(strategy, 8);
+  const auto found = std::ranges::find(settings, path, &Setting::path);
+  return found == settings.end() ? "unset" : found->value;
+}
+
+}  // namespace
+
+TEST_SUITE("study") {
+  TEST_CASE("a strategy sets how the job is split") {
+    CHECK(value("data", "strategy.data") == "auto");
+    CHECK(value("data", "strategy.model.degree") == "1");
+    CHECK(value("model", "strategy.model.degree") == "8");
+    CHECK(value("independent", "strategy.independent") == "true");
+    CHECK(value("data", "strategy.independent") == "false");
+  }
+
+  TEST_CASE("a codec belongs to what the strategy sends") {
+    CHECK(value("data+int8", "strategy.exchange.codec") == "int8");
+    CHECK(value("data+int8", "strategy.model.codec") == "none");
+    CHECK(value("model+int8", "strategy.model.codec") == "int8");
+    CHECK(value("model+int8", "strategy.exchange.codec") == "none");
+    CHECK(value("data", "strategy.exchange.codec") == "none");
+  }
+
+  TEST_CASE("an exchange algorithm is only set if it is named") {
+    CHECK(value("data", "strategy.exchange.algorithm") == "unset");
+    CHECK(value("data+parameter_server_cpu+fp16", "strategy.exchange.algorithm") == "parameter_server_cpu");
+    CHECK(value("data+parameter_server_cpu+fp16", "strategy.exchange.codec") == "fp16");
+  }
+
+  TEST_CASE("unknown strategies are refused") {
+    for (const char* name : {"", "dat", "data+", "data+int9", "model+ring", "independent+int8", "int8"}) {
+      CAPTURE(name);
+      CHECK_THROWS_AS(strategy_settings(name, 4), std::invalid_argument);
+    }
+  }
+}
