@@ -19,7 +19,9 @@ class Time {
   [[nodiscard]] constexpr Seconds since_start() const { return Seconds(static_cast<double>(picoseconds_) * 1e-12); }
 
   /// The instant a duration later, rounded to the nearest picosecond.
-  [[nodiscard]] Time after(Seconds duration) const { return Time(picoseconds_ + std::llround(duration.count() * 1e12)); }
+  [[nodiscard]] Time after(Seconds duration) const {
+    return Time(picoseconds_ + std::llround(duration.count() * 1e12));
+  }
 
   constexpr auto operator<=>(const Time&) const = default;
 
