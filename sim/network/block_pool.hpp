@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "network/tight_growth.hpp"
+
 namespace gpuscale {
 
 /// Blocks of consecutive elements in one vector, addressed by the index of their first element.
@@ -19,7 +21,7 @@ class BlockPool {
     std::vector<std::uint32_t>& free = free_[size_class(count)];
     if (free.empty()) {
       const auto begin = static_cast<std::uint32_t>(elements_.size());
-      elements_.resize(elements_.size() + class_size(count));
+      resize_tightly(elements_, elements_.size() + class_size(count));
       return begin;
     }
     const std::uint32_t begin = free.back();

@@ -2,24 +2,28 @@
 
 #include <algorithm>
 
+#include "network/tight_growth.hpp"
+
 namespace gpuscale {
 
 void CompletionHeap::set(std::uint32_t flow, Time due) {
-  if (flow >= slots_.size()) slots_.resize(flow + 1);
-  Slot& slot = slots_[flow];
-  slot.due = due;
-  if (slot.position == kAbsent) {
-    entries_.push_back({due, flow});
+  if (flow >= due_.size()) {
+    resize_tightly(due_, flow + 1, kNever);
+    resize_tightly(position_, flow + 1, kAbsent);
+  }
+  due_[flow] = due;
+  if (position_[flow] == kAbsent) {
+    resize_tightly(entries_, entries_.size() + 1);
     sift_up(entries_.size() - 1, {due, flow});
-  } else if (due < entries_[slot.position].key) {
-    sift_up(slot.position, {due, flow});
+  } else if (due < entries_[position_[flow]].key) {
+    sift_up(position_[flow], {due, flow});
   }
 }
 
 void CompletionHeap::refresh() {
   while (!entries_.empty()) {
     const Entry top = entries_.front();
-    const Time due = slots_[top.flow].due;
+    const Time due = due_[top.flow];
     if (due == top.key) return;
     sift_down(0, {due, top.flow});
   }
@@ -31,8 +35,7 @@ void CompletionHeap::take_due(Time now, std::vector<std::uint32_t>& flows) {
   if (!entries_.empty() && entries_.front().key <= now) visit_.push_back(0);
   for (std::size_t i = 0; i < visit_.size(); ++i) {
     const std::size_t position = visit_[i];
-    Slot& slot = slots_[entries_[position].flow];
-    if (slot.due <= now) flows.push_back(entries_[position].flow);
+    if (due_[entries_[position].flow] <= now) flows.push_back(entries_[position].flow);
     const std::size_t end = std::min(position * kArity + kArity + 1, entries_.size());
     for (std::size_t child = position * kArity + 1; child < end; ++child) {
       if (entries_[child].key <= now) visit_.push_back(static_cast<std::uint32_t>(child));
@@ -40,11 +43,11 @@ void CompletionHeap::take_due(Time now, std::vector<std::uint32_t>& flows) {
   }
   if (flows.size() * 8 < entries_.size()) {
     for (const std::uint32_t flow : flows) {
-      remove(slots_[flow].position);
-      slots_[flow].position = kAbsent;
+      remove(position_[flow]);
+      position_[flow] = kAbsent;
     }
   } else if (!flows.empty()) {
-    for (const std::uint32_t flow : flows) slots_[flow].position = kAbsent;
+    for (const std::uint32_t flow : flows) position_[flow] = kAbsent;
     rebuild_without_absent();
   }
   refresh();
@@ -52,7 +55,7 @@ void CompletionHeap::take_due(Time now, std::vector<std::uint32_t>& flows) {
 
 void CompletionHeap::place(std::size_t position, Entry entry) {
   entries_[position] = entry;
-  slots_[entry.flow].position = static_cast<std::uint32_t>(position);
+  position_[entry.flow] = static_cast<std::uint32_t>(position);
 }
 
 void CompletionHeap::sift_up(std::size_t position, Entry entry) {
@@ -96,8 +99,8 @@ void CompletionHeap::remove(std::size_t position) {
 void CompletionHeap::rebuild_without_absent() {
   std::size_t kept = 0;
   for (const Entry& entry : entries_) {
-    if (slots_[entry.flow].position == kAbsent) continue;
-    place(kept++, {slots_[entry.flow].due, entry.flow});
+    if (position_[entry.flow] == kAbsent) continue;
+    place(kept++, {due_[entry.flow], entry.flow});
   }
   entries_.resize(kept);
   for (std::size_t position = kept / kArity + 1; position-- > 0;) {

@@ -36,11 +36,7 @@ class CompletionHeap {
  private:
   struct Entry {
     Time key;  // not after the flow's due time
-    std::uint32_t flow;
-  };
-  struct Slot {
-    Time due = kNever;
-    std::uint32_t position = kAbsent;
+    std::uint32_t flow = 0;
   };
   static constexpr std::uint32_t kAbsent = std::numeric_limits<std::uint32_t>::max();
   static constexpr std::size_t kArity = 4;
@@ -52,7 +48,8 @@ class CompletionHeap {
   void rebuild_without_absent();
 
   std::vector<Entry> entries_;
-  std::vector<Slot> slots_;  // by flow
+  std::vector<Time> due_;                // by flow
+  std::vector<std::uint32_t> position_;  // by flow; kAbsent: not in the heap
   std::vector<std::uint32_t> visit_;
 };
 

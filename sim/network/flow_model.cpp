@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <functional>
 
+#include "network/tight_growth.hpp"
 #include "units/check.hpp"
 
 namespace gpuscale {
@@ -30,10 +33,10 @@ FlowId FlowModel::start(Time now, std::span<const ChannelLoad> loads, Bytes amou
   advance(now);
   check(amount >= Bytes() && std::isfinite(amount.count()), "the bytes of a flow are finite and not negative");
   check(!loads.empty() || cap < kUncapped || amount == Bytes(), "a flow without loads has a cap");
+  check(started_count_ != UINT32_MAX, "a flow model starts fewer than 2^32 flows");
   const bool empty = amount == Bytes();
   const std::uint32_t slot = table_.add(empty ? std::span<const ChannelLoad>() : loads, cap);
-  if (slot >= progress_.size()) progress_.resize(slot + 1);
-  check(started_count_ != UINT32_MAX, "a flow model starts fewer than 2^32 flows");
+  if (slot >= progress_.size()) resize_tightly(progress_, slot + 1);
   progress_[slot] = {amount, amount, now, started_count_++, tag};
   if (empty) {
     completions_.set(slot, now);
@@ -50,9 +53,9 @@ FlowId FlowModel::start(Time now, std::span<const ChannelLoad> loads, Bytes amou
 void FlowModel::settle(Time now) {
   advance(now);
   if (started_.empty() && left_.empty()) return;
-  for (const RateSolver::Change& change : solver_.resolve(started_, left_)) {
+  for (const RateSolver::Member& change : solver_.resolve(started_, left_)) {
     Progress& progress = progress_[change.flow];
-    progress.remaining = remaining(change.flow, change.before);
+    progress.remaining = remaining(change.flow, change.rate);
     progress.since = now;
     completions_.set(change.flow, completion(now, progress.remaining, table_.flow(change.flow).rate));
   }

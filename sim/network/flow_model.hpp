@@ -27,7 +27,8 @@ using FlowId = Id<struct FlowTag>;
 ///     flows.finish(now, tags);                     // the flows complete at now; start more, settle again
 ///
 /// Rates hold from settle() to the next settle(). Latency is not in here: start a flow later.
-/// Holds under 200 bytes per active flow of up to six loads of equal weight.
+/// Memory: about 195 bytes per active flow of six loads of equal weight (measured, idle capacity of
+/// vectors included), 235 while all flows are solved at once; 8 more a load if the weights differ.
 class FlowModel {
  public:
   /// \pre capacities, by channel id, are positive and finite.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "network/tight_growth.hpp"
 #include "units/check.hpp"
 
 namespace gpuscale {
@@ -72,7 +73,7 @@ void FlowTable::read_loads(std::span<const ChannelLoad> loads) {
 
 FlowTable::Slot FlowTable::take_slot() {
   if (free_slots_.empty()) {
-    flows_.emplace_back();
+    resize_tightly(flows_, flows_.size() + 1);
     return static_cast<Slot>(flows_.size() - 1);
   }
   const Slot slot = free_slots_.back();

@@ -14,7 +14,7 @@ namespace gpuscale {
 
 /// Who loads what: the active flows, the channels, and both directions between them. Flows are
 /// slots that are used again. Rates live here too, but who sets them is RateSolver; this class knows
-/// no fairness and no clock. About 120 bytes for a flow of six loads of equal weight.
+/// no fairness and no clock. About 110 bytes for a flow of six loads of equal weight.
 class FlowTable {
  public:
   using Slot = std::uint32_t;

@@ -8,7 +8,7 @@
 
 namespace gpuscale {
 
-/// Numbers by a rate each, lowest first. A 4-ary heap whose top can be given a higher rate in one move.
+/// Numbers by a rate each, lowest first: a 4-ary heap.
 class LevelHeap {
  public:
   struct Entry {
@@ -38,7 +38,9 @@ class LevelHeap {
     if (!entries_.empty()) replace_top(last);
   }
 
-  /// Puts `entry` in the place of the top. \pre not empty.
+ private:
+  static constexpr std::size_t kArity = 4;
+
   void replace_top(Entry entry) {
     std::size_t position = 0;
     for (std::size_t first = 1; first < entries_.size(); first = position * kArity + 1) {
@@ -49,9 +51,6 @@ class LevelHeap {
     }
     entries_[position] = entry;
   }
-
- private:
-  static constexpr std::size_t kArity = 4;
 
   /// The lowest of the siblings that begin at `first`.
   [[nodiscard]] std::size_t least_of(std::size_t first) const {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+
+#include "network/tight_growth.hpp"
 
 namespace gpuscale {
 namespace {
@@ -13,15 +16,16 @@ constexpr std::uint32_t kUpdatesOfLoad = 65536;  // after so many, a channel's l
 
 }  // namespace
 
-const std::vector<RateSolver::Change>& RateSolver::resolve(std::span<const Slot> started,
-                                                           std::span<const std::uint32_t> left) {
+std::span<const RateSolver::Member> RateSolver::resolve(std::span<const Slot> started,
+                                                        std::span<const std::uint32_t> left) {
   ++round_;
-  member_of_.resize(table_.slot_count(), kNone);
+  if (table_.slot_count() > member_of_.size()) resize_tightly(member_of_, table_.slot_count(), kNone);
+  release_memory();
   members_.clear();
   touched_.clear();
   open_.clear();
   capped_.clear();
-  by_heap_ = false;
+  by_queue_ = false;
   for (const Slot slot : started) join(slot);
   for (const std::uint32_t channel : left) {
     if (table_.channel(channel).held == 0) continue;
@@ -29,10 +33,9 @@ const std::vector<RateSolver::Change>& RateSolver::resolve(std::span<const Slot>
     enqueue(channel);
   }
   fill_by_passes();
-  fill_by_heap();
+  fill_by_queue();
   apply();
-  release_memory();
-  return changes_;
+  return members_;
 }
 
 void RateSolver::touch(std::uint32_t index) {
@@ -55,7 +58,7 @@ void RateSolver::join(Slot slot) {
   if (member_of_[slot] != kNone) return;
   const auto member = static_cast<std::uint32_t>(members_.size());
   member_of_[slot] = member;
-  members_.push_back({.flow = slot});
+  resize_tightly(members_, members_.size() + 1, {.flow = slot});
   ++rising_;
   const FlowTable::Flow& flow = table_.flow(slot);
   if (flow.cap < kUncapped) capped_.push({flow.cap, member});
@@ -93,7 +96,7 @@ bool RateSolver::join_faster(std::uint32_t index) {
     if (table_.flow(slot).rate > limit && member_of_[slot] == kNone) faster_.push_back(slot);
   }
   const auto rate = [&](Slot slot) { return table_.flow(slot).rate; };
-  std::ranges::stable_sort(faster_, std::greater<>(), rate);
+  std::ranges::sort(faster_, [&](Slot a, Slot b) { return rate(a) != rate(b) ? rate(a) > rate(b) : a < b; });
   std::size_t next = 0;
   while (next < faster_.size() && rate(faster_[next]) > kAbove * channel.full_level()) join(faster_[next++]);
   channel.fastest_standing = next < faster_.size() ? rate(faster_[next]) : limit;
@@ -125,47 +128,51 @@ void RateSolver::fill_by_passes() {
   }
 }
 
-void RateSolver::fill_by_heap() {
+/// Channels by the level at which something happens on them. That level mostly rises, as flows stop
+/// below it; so an entry is brought up to date before it counts.
+void RateSolver::fill_by_queue() {
   if (rising_ == 0 && watched_ == 0) return;
-  by_heap_ = true;
+  by_queue_ = true;
   waiting_.clear();
   for (const std::uint32_t index : open_) {
-    channels_[index].key = channels_[index].next_level();
-    waiting_.push({channels_[index].key, index});
+    channels_[index].key = waiting_.push(channels_[index].next_level(), index);
   }
-  while ((rising_ > 0 || watched_ > 0) && !waiting_.empty()) {
-    const auto [key, index] = waiting_.top();
-    if (channels_[index].key != key) {
+  const auto update = [&](LevelQueue::Entry& entry) { return bring_up_to_date(entry); };
+  while ((rising_ > 0 || watched_ > 0) && waiting_.advance(update)) {
+    LevelQueue::Entry entry = waiting_.top();
+    const BytesPerSecond level = entry.level;
+    const bool valid = bring_up_to_date(entry);
+    if (!valid || entry.level > level) {
       waiting_.pop();
-      continue;
-    }
-    const BytesPerSecond level = channels_[index].next_level();
-    if (level > key) {
-      channels_[index].key = level;
-      if (level == kUncapped)
-        waiting_.pop();
-      else
-        waiting_.replace_top({level, index});
-    } else if (!stop_capped(key)) {
-      reach(index, key);
+      if (valid) waiting_.push(entry.level, entry.number);
+    } else if (!stop_capped(level)) {
+      reach(entry.number, level);
     }
   }
   stop_capped(kUncapped);
   watched_ = 0;
 }
 
+/// Raises an entry's level to what it is by now; false if nothing is left to happen.
+bool RateSolver::bring_up_to_date(LevelQueue::Entry& entry) {
+  Channel& channel = channels_[entry.number];
+  if (channel.key != entry.level) return false;  // another entry has taken its place
+  channel.key = std::max(channel.key, channel.next_level());
+  entry.level = channel.key;
+  return channel.key < kUncapped;
+}
+
 /// Sees to it that a channel comes up in time after its next level may have fallen.
 void RateSolver::enqueue(std::uint32_t index) {
   Channel& channel = channels_[index];
-  if (!by_heap_) {
+  if (!by_queue_) {
     if (channel.key == kUncapped) open_.push_back(index);
     channel.key = {};  // the next pass works it out
     return;
   }
   const BytesPerSecond level = channel.next_level();
   if (level >= channel.key) return;
-  channel.key = level;
-  waiting_.push({level, index});
+  channel.key = waiting_.push(level, index);
 }
 
 /// The level has come to a channel's next level.
@@ -214,13 +221,14 @@ void RateSolver::stop(std::uint32_t member, BytesPerSecond rate, std::uint32_t h
   }
 }
 
-/// Writes the rates of the members into the table.
+/// Writes the rates of the members into the table, and leaves in members_ those that changed.
 void RateSolver::apply() {
-  changes_.clear();
-  for (const Member& member : members_) {
+  std::size_t changed = 0;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const Member member = members_[i];
     FlowTable::Flow& flow = table_.flow(member.flow);
     member_of_[member.flow] = kNone;
-    if (flow.rate != member.rate) changes_.push_back({member.flow, flow.rate});
+    if (flow.rate != member.rate) members_[changed++] = {member.flow, member.holder, flow.rate};
     if (flow.holder != FlowTable::kNoChannel) --table_.channel(flow.holder).held;
     flow.rate = member.rate;
     flow.holder = member.holder;
@@ -229,6 +237,7 @@ void RateSolver::apply() {
     holder.held += 1;
     holder.level = member.rate;
   }
+  members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(changed), members_.end());
   for (const std::uint32_t index : touched_) {
     FlowTable::Channel& channel = table_.channel(index);
     channel.load = channel.capacity - channels_[index].left;
@@ -239,9 +248,7 @@ void RateSolver::apply() {
 /// Gives back what one large filling needed, once a small one has followed.
 void RateSolver::release_memory() {
   constexpr std::size_t kLarge = 16384;
-  if (members_.capacity() < kLarge || members_.size() > members_.capacity() / 64) return;
-  members_ = {};
-  changes_.shrink_to_fit();
+  if (members_.capacity() >= kLarge && members_.size() < members_.capacity() / 64) members_ = {};
 }
 
 }  // namespace gpuscale

@@ -8,6 +8,7 @@
 
 #include "network/flow_table.hpp"
 #include "network/level_heap.hpp"
+#include "network/level_queue.hpp"
 #include "units/quantity.hpp"
 
 namespace gpuscale {
@@ -29,10 +30,14 @@ namespace gpuscale {
 class RateSolver {
  public:
   using Slot = FlowTable::Slot;
+  static constexpr BytesPerSecond kRising{-1.0};
 
-  struct Change {
+  /// A flow that took part in a filling.
+  struct Member {
     Slot flow;
-    BytesPerSecond before;  ///< rate up to now; the new one is in the table
+    std::uint32_t holder = FlowTable::kNoChannel;
+    BytesPerSecond rate = kRising;  ///< as a result of resolve(): the rate it had before
+    [[nodiscard]] bool stopped() const { return rate != kRising; }
   };
 
   /// \pre the table outlives the solver, and only the solver sets its rates.
@@ -40,22 +45,16 @@ class RateSolver {
 
   /// Makes all rates fair again. `started` are the flows added since the last call, `left` the
   /// channels that flows were removed from (repetitions allowed). Returns the flows whose rate
-  /// changed, in an order that depends on the history of calls only; valid until the next call.
-  const std::vector<Change>& resolve(std::span<const Slot> started, std::span<const std::uint32_t> left);
+  /// changed with the rate they had (the new one is in the table), in an order that depends on the history of calls
+  /// only; valid until the next call.
+  std::span<const Member> resolve(std::span<const Slot> started, std::span<const std::uint32_t> left);
 
  private:
-  struct Member {  // a flow that joined
-    Slot flow;
-    std::uint32_t holder = FlowTable::kNoChannel;
-    BytesPerSecond rate = kRising;
-    [[nodiscard]] bool stopped() const { return rate != kRising; }
-  };
-  static constexpr BytesPerSecond kRising{-1.0};
   static constexpr std::uint32_t kNone = 0xffffffff;
   struct Channel {                      // what the filling knows of a channel
     BytesPerSecond left{};              // capacity that neither standing nor stopped flows take
     double weight = 0.0;                // of rising flows
-    BytesPerSecond key{};               // its valid entry in the heap
+    BytesPerSecond key{};               // rate of its valid entry in the queue
     BytesPerSecond watch{};             // rate of the standing flows it holds, if the level is not there yet
     BytesPerSecond fastest_standing{};  // no standing flow on it is faster
     std::uint32_t rising = 0;
@@ -73,7 +72,8 @@ class RateSolver {
   void join_held(std::uint32_t index);
   bool join_faster(std::uint32_t index);
   void fill_by_passes();
-  void fill_by_heap();
+  void fill_by_queue();
+  bool bring_up_to_date(LevelQueue::Entry& entry);
   void enqueue(std::uint32_t index);
   void reach(std::uint32_t index, BytesPerSecond level);
   bool stop_capped(BytesPerSecond level);
@@ -87,14 +87,13 @@ class RateSolver {
   std::vector<std::uint32_t> member_of_;  // by slot; kNone: stands still
   std::vector<std::uint32_t> touched_;    // channels
   std::vector<std::uint32_t> open_;       // touched channels that may still have something to do
-  LevelHeap waiting_;                     // channels, by their next level or less
+  LevelQueue waiting_;                    // channels, by their next level or less
   LevelHeap capped_;                      // members with a finite cap, by cap
   std::vector<Slot> faster_;
-  bool by_heap_ = false;
+  bool by_queue_ = false;
   std::size_t rising_ = 0;   // members that are not stopped
   std::size_t watched_ = 0;  // channels
   std::uint32_t round_ = 0;
-  std::vector<Change> changes_;
 };
 
 }  // namespace gpuscale

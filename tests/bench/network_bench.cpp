@@ -247,11 +247,11 @@ void poisson_arrivals(benchmark::State& state) {
 
 BENCHMARK(ring_of_every_step)->Arg(256)->Arg(1024)->Unit(benchmark::kMillisecond);
 BENCHMARK(ring_coupled)->Arg(4096)->Unit(benchmark::kMillisecond);
-BENCHMARK(all_to_all)->Arg(256)->Unit(benchmark::kMillisecond);
+BENCHMARK(all_to_all)->Arg(64)->Arg(256)->Arg(512)->Unit(benchmark::kMillisecond);
 BENCHMARK(random_at_once)->ArgName("equal")->Arg(1)->Unit(benchmark::kMillisecond);
 BENCHMARK(random_in_turn)->ArgName("equal")->Arg(1)->Arg(0)->Unit(benchmark::kMillisecond);
 BENCHMARK(random_in_rounds)->ArgName("equal")->Arg(1)->Arg(0)->Unit(benchmark::kMillisecond);
-BENCHMARK(poisson_arrivals)->ArgName("percent")->Arg(50)->Arg(80)->Arg(120)->Unit(benchmark::kMillisecond);
+BENCHMARK(poisson_arrivals)->ArgName("percent")->Arg(50)->Arg(60)->Arg(70)->Arg(80)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace gpuscale
