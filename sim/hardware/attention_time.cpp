@@ -26,7 +26,7 @@ Seconds fused_time(const Gpu& gpu, const AttentionKernel& kernel, Precision prec
   const double keys = static_cast<double>(kernel.key_length) * (kernel.causal ? 0.5 : 1.0);
   const double ramp = keys / (keys + efficiency.length_half);
 
-  const Seconds arithmetic = flop(kernel) * (forward ? 1.0 : 1.25) * waves / (rate * ramp);
+  const Seconds arithmetic = flop(kernel) * visible_share(kernel) * (forward ? 1.0 : 1.25) * waves / (rate * ramp);
   const Seconds memory = traffic_time(gpu, least_traffic(kernel, precision), gpu.family.stream.memory);
   return std::max(arithmetic, memory) + gpu.family.launch * (forward ? 1.0 : 2.0);
 }

@@ -8,15 +8,7 @@ namespace {
 
 double real(std::int64_t count) { return static_cast<double>(count); }
 
-/// Pairs of a query and a key that a score is computed for. A causal query sees the keys up to its own
-/// place, counted from the end of the keys.
-double score_pairs(const AttentionKernel& kernel) {
-  const double queries = real(kernel.query_length);
-  const double keys = real(kernel.key_length);
-  if (!kernel.causal) return queries * keys;
-  const double masked = std::min(queries, keys);
-  return queries * keys - masked * masked / 2.0;
-}
+double score_pairs(const AttentionKernel& kernel) { return real(kernel.query_length) * real(kernel.key_length); }
 
 double elements(const GemmKernel& kernel) {
   return real(kernel.batch) *
@@ -47,6 +39,12 @@ double elements(const AttentionKernel& kernel) {
 }
 
 }  // namespace
+
+double visible_share(const AttentionKernel& kernel) {
+  if (!kernel.causal) return 1.0;
+  const double masked = std::min(real(kernel.query_length), real(kernel.key_length));
+  return 1.0 - masked * masked / 2.0 / score_pairs(kernel);
+}
 
 Flop flop(const Kernel& kernel) {
   struct Count {

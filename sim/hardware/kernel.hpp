@@ -90,8 +90,12 @@ struct StreamKernel {
 
 using Kernel = std::variant<GemmKernel, ConvolutionKernel, RecurrentKernel, AttentionKernel, StreamKernel>;
 
-/// Floating-point operations of the matrix products, a multiply-add counted two. Causal attention
-/// counts the half of the score matrix that is used. A StreamKernel counts none.
+/// Share of the score matrix that a causal mask leaves: a query sees the keys up to its own place,
+/// counted from the end of the keys. 1 without a mask.
+double visible_share(const AttentionKernel& kernel);
+
+/// Floating-point operations of the matrix products, a multiply-add counted two. Attention counts the
+/// whole score matrix, masked or not, as published counts and MFU do. A StreamKernel counts none.
 Flop flop(const Kernel& kernel);
 
 /// Bytes that must cross the memory bus once: each operand read or written one time.
