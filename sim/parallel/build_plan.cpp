@@ -87,6 +87,7 @@ void note_facts(StepBuilder& step) {
   step.result.parameters = parameter_count(whole);
   step.result.model_flop = forward_flop_per_sample(whole) * kForwardAndBackward * samples;
   step.result.work = step.work;
+  step.result.times = step.times;
   step.result.passes = step.passes;
   step.result.exchange_buffers = step.job.parallel.independent ? Bytes() : exchange_buffers(step);
 }

@@ -1,8 +1,9 @@
 #pragma once
 
-#include <string>
+#include <vector>
 
 #include "parallel/job.hpp"
+#include "parallel/layer_times.hpp"
 #include "plan/plan.hpp"
 #include "topology/cluster.hpp"
 #include "topology/machine_spec.hpp"
@@ -33,6 +34,7 @@ struct PlannedStep {
   Plan plan;
   RankGrid grid;
   BatchSizes batch;
+  std::vector<LayerTime> times;  ///< by layer of `work`
   ModelWork work;           ///< of one pass of one rank
   std::int64_t passes = 1;  ///< sub-batches whose activations are alive together
   Bytes exchange_buffers;   ///< pieces being exchanged, codes and residuals, on every rank

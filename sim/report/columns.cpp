@@ -31,6 +31,16 @@ void drop_until_within(std::vector<TextColumn>& columns, std::size_t width) {
   }
 }
 
+void shorten_until_within(std::vector<TextColumn>& columns, std::size_t width) {
+  constexpr std::size_t kShortest = 12;
+  for (std::size_t longest = 36; longest >= kShortest && width_of(columns) > width; longest -= 4) {
+    for (TextColumn& column : columns) {
+      if (column.right || column.wraps) continue;  // numbers are not cut
+      for (std::string& cell : column.cells) cell = shortened(cell, longest);
+    }
+  }
+}
+
 /// The last column gets what the others leave, its further lines below its first.
 void wrap_last(std::vector<TextColumn>& columns, std::size_t width) {
   TextColumn& last = columns.back();
@@ -61,6 +71,7 @@ std::vector<std::string> layout(std::vector<TextColumn> columns, std::size_t wid
     }
   }
   drop_until_within(columns, width);
+  shorten_until_within(columns, width);
   std::vector<std::size_t> widths;
   for (const TextColumn& column : columns) widths.push_back(width_of(column));
   if (!columns.empty() && columns.back().wraps) wrap_last(columns, width);

@@ -20,7 +20,8 @@ struct TextColumn {
 };
 
 /// Lines of equal columns, the title first, two spaces between columns. Columns that may go are left out
-/// until the lines are within `width`. A row with a wrapped cell has newlines inside.
+/// until the lines are within `width`; if that does not suffice, words are cut. A row with a wrapped cell has newlines
+/// inside.
 std::vector<std::string> layout(std::vector<TextColumn> columns, std::size_t width);
 
 /// A Markdown pipe table of all columns; pipes and newlines inside cells are escaped.

@@ -81,9 +81,8 @@ std::vector<Fact> headline(const Report& report) {
 }
 
 std::string largest_batch_text(const Report& report) {
-  if (is_transfer(report)) return {};
-  if (report.memory.largest_batch_per_gpu < 1) return " (not even one sample per GPU would)";
-  return fmt::format(" (up to {:.0f} samples per GPU)", report.memory.largest_batch_per_gpu);
+  if (report.memory.largest_batch_per_gpu < 1) return "not even one sample per GPU would";
+  return fmt::format("up to {:.0f} samples per GPU", report.memory.largest_batch_per_gpu);
 }
 
 }  // namespace gpuscale

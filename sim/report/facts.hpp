@@ -39,7 +39,7 @@ std::vector<Fact> what_runs(const Report& report);
 /// Step time, throughput, scaling, utilisation, bytes sent: those that have a meaning.
 std::vector<Fact> headline(const Report& report);
 
-/// " (up to 152 samples per GPU)", or "".
+/// "up to 152 samples per GPU".
 std::string largest_batch_text(const Report& report);
 
 }  // namespace gpuscale

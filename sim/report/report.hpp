@@ -31,6 +31,19 @@ struct LinkLoad {
   double load = 0.0;  ///< carried / (rate x step time), 0..1
 };
 
+/// What one layer asks of one GPU in one pass.
+struct LayerReport {
+  std::string name;
+  std::string kind;
+  std::string out;        ///< shape of one sample's output: 64x56x56
+  double parameters = 0;  ///< numbers this GPU holds
+  Bytes activation;       ///< of the output, the batch of a pass
+  Bytes error;            ///< of the output; as large, once backward reaches it
+  Bytes saved;            ///< kept from forward to backward
+  Seconds forward;
+  Seconds backward;
+};
+
 /// One simulated point: a scenario with its settings.
 struct Report {
   std::string scenario;
@@ -61,6 +74,7 @@ struct Report {
   Bytes exchange_uncompressed_per_gpu;  ///< the same without codec
   std::vector<LinkLoad> links;          ///< busiest first
   MemoryReport memory;
+  std::vector<LayerReport> layers;  ///< in forward order; empty for a transfer
   std::string limited_by;  ///< one sentence
   std::vector<std::string> not_modelled;
   std::vector<std::string> provenance;

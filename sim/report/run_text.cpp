@@ -17,9 +17,12 @@ namespace {
 constexpr std::size_t kLabel = 18;
 constexpr std::size_t kNumber = 10;
 
-std::string bar(double fraction) {
-  constexpr double kFull = 40;
-  return std::string(static_cast<std::size_t>(std::clamp(fraction, 0.0, 1.0) * kFull + 0.5), '#');
+std::string bar(double fraction, const TextStyle& style) {
+  constexpr std::size_t kBefore = 2 + kLabel + 2 * kNumber + 2;
+  constexpr std::size_t kFull = 40;
+  const std::size_t room = style.width > kBefore ? style.width - kBefore : 0;
+  const double full = static_cast<double>(std::min(kFull, room));
+  return std::string(static_cast<std::size_t>(std::clamp(fraction, 0.0, 1.0) * full + 0.5), '#');
 }
 
 void line(std::ostream& out, std::string_view label, const std::string& text, const TextStyle& style) {
@@ -34,7 +37,7 @@ void write_split(std::ostream& out, const Report& report, const TextStyle& style
     const double fraction = time / report.step_time;
     out << "  " << padded(part.name, kLabel) << padded(to_text(time), kNumber, true)
         << padded(percent_text(fraction), kNumber, true);
-    const std::string filled = bar(fraction);
+    const std::string filled = bar(fraction, style);
     out << (filled.empty() ? "" : "  " + filled) << '\n';
   }
 }
@@ -48,11 +51,12 @@ void write_memory(std::ostream& out, const Report& report, const TextStyle& styl
     out << "  " << padded(part.name, kLabel) << padded(to_text(size), kNumber, true)
         << padded(percent_text(size / report.memory.capacity), kNumber, true) << '\n';
   }
-  const std::string sum = fmt::format(
-      "{}{}{}  of {}: ", padded("together", kLabel), padded(to_text(memory.total()), kNumber, true),
-      padded(percent_text(memory.total() / report.memory.capacity), kNumber, true), to_text(report.memory.capacity));
-  const std::string verdict = report.memory.fits ? green("fits", style) : red("DOES NOT FIT", style);
-  out << "  " << sum << verdict << largest_batch_text(report) << '\n';
+  out << "  " << padded("together", kLabel) << padded(to_text(memory.total()), kNumber, true)
+      << padded(percent_text(memory.total() / report.memory.capacity), kNumber, true) << "  of "
+      << to_text(report.memory.capacity) << '\n';
+  const std::string verdict = report.memory.fits ? "fits" : "DOES NOT FIT";
+  const std::string dressed = report.memory.fits ? green(verdict, style) : red(verdict, style);
+  out << "  " << dressed << std::string(kLabel - verdict.size(), ' ') << largest_batch_text(report) << '\n';
 }
 
 void write_links(std::ostream& out, const Report& report, const TextStyle& style) {

@@ -98,6 +98,23 @@ MemoryReport memory_report(const Job& job, const PlannedStep& step, const Gpu& g
   return memory;
 }
 
+std::vector<LayerReport> layer_reports(const PlannedStep& step) {
+  std::vector<LayerReport> reports;
+  for (std::size_t i = 0; i < step.work.layers.size(); ++i) {
+    const LayerWork& layer = step.work.layers[i];
+    reports.push_back({.name = layer.name,
+                       .kind = layer.kind,
+                       .out = to_text(layer.out),
+                       .parameters = parameter_count(layer),
+                       .activation = layer.output,
+                       .error = layer.output,
+                       .saved = layer.saved,
+                       .forward = step.times[i].forward,
+                       .backward = step.times[i].backward});
+  }
+  return reports;
+}
+
 int nodes_used(const Cluster& cluster) {
   std::set<int> nodes;
   for (const DeviceId rank : cluster.ranks) nodes.insert(cluster.topology.device(rank).node);
@@ -143,6 +160,7 @@ Report summarise(const Job& job, const ClusterSpec& spec, const Cluster& cluster
   report.exchange_uncompressed_per_gpu = step.sent_uncompressed_per_gpu;
   report.links = busiest_links(cluster.topology, timeline);
   if (!job.transfer) report.memory = memory_report(job, step, spec.gpu, report.batch_per_gpu);
+  report.layers = layer_reports(step);
   report.limited_by = limit_in_words(report);
   report.not_modelled = not_modelled(job, spec);
   return report;

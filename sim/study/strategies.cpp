@@ -35,7 +35,7 @@ bool is_algorithm(std::string_view word) {
 [[noreturn]] void refuse(std::string_view name, std::string_view part, const std::vector<std::string_view>& known) {
   std::string list;
   for (const std::string_view word : known) list += fmt::format("{}{}", list.empty() ? "" : ", ", word);
-  throw std::invalid_argument(fmt::format("strategy {}: {} is none of {}{}", in_quotes(name), in_quotes(part), list,
+  throw std::invalid_argument(fmt::format("strategy {}: {} is not one of {}{}", in_quotes(name), in_quotes(part), list,
                                           did_you_mean(part, known)));
 }
 

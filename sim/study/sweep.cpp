@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "study/parallel_for.hpp"
@@ -14,10 +16,6 @@
 namespace gpuscale {
 
 namespace {
-
-/// Scenarios are kept from the check for the simulation up to this many; a larger sweep would not fit
-/// in memory and reads each a second time.
-constexpr std::size_t kMostKept = 2000;
 
 std::size_t number_of_points(std::span<const SweepAxis> axes) {
   std::size_t count = 1;
@@ -35,36 +33,54 @@ std::size_t number_of_points(std::span<const SweepAxis> axes) {
 
 using Scenarios = std::vector<std::optional<Scenario>>;
 
-/// Resolves every point. \throws ScenarioError with the problems of all.
-Scenarios resolve_all(std::span<const Point> points, const SweepSteps& steps, const SweepOptions& options) {
-  Scenarios scenarios(points.size() <= kMostKept ? points.size() : 0);
-  std::vector<std::vector<Problem>> problems(points.size());
-  parallel_for(points.size(), options.jobs, options.stop, [&](std::size_t i) {
+/// All points of a small sweep; of a large one the first points that have each setting.
+std::vector<std::size_t> resolved_first(std::span<const Point> points) {
+  std::vector<std::size_t> chosen;
+  std::set<std::pair<std::string_view, std::string_view>> seen;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    bool is_new = points.size() <= kMostResolvedFirst;
+    for (const Setting& setting : points[i]) is_new = seen.emplace(setting.path, setting.value).second || is_new;
+    if (is_new) chosen.push_back(i);
+    if (chosen.size() == kMostResolvedFirst) break;
+  }
+  return chosen;
+}
+
+/// \throws ScenarioError with the problems of all points resolved first.
+Scenarios resolve(std::span<const Point> points, const SweepSteps& steps, const SweepOptions& options) {
+  const std::vector<std::size_t> chosen = resolved_first(points);
+  Scenarios scenarios(points.size());
+  std::vector<std::vector<Problem>> problems(chosen.size());
+  parallel_for(chosen.size(), options.jobs, options.stop, [&](std::size_t i) {
     try {
-      Scenario scenario = steps.resolve(points[i]);
-      if (!scenarios.empty()) scenarios[i] = std::move(scenario);
+      scenarios[chosen[i]] = steps.resolve(points[chosen[i]]);
     } catch (const ScenarioError& error) {
       problems[i] = error.problems();
     }
   });
   std::vector<PointProblem> found;
-  for (std::size_t i = 0; i < problems.size(); ++i) {
-    for (Problem& problem : problems[i]) found.push_back({i, std::move(problem)});
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    for (Problem& problem : problems[i]) found.push_back({chosen[i], std::move(problem)});
   }
   if (!found.empty()) throw ScenarioError(merge_problems(found, points));
   return scenarios;
 }
 
-/// \throws ScenarioError that says at which point.
+/// Ends a sweep that is under way.
+struct PointFailure {
+  std::size_t point = 0;
+  std::vector<Problem> problems;
+};
+
+/// \throws PointFailure
 Report simulate_point(std::size_t i, std::span<const Point> points, Scenarios& scenarios, const SweepSteps& steps) {
   try {
-    const bool kept = !scenarios.empty() && scenarios[i];
-    const Scenario scenario = kept ? *std::exchange(scenarios[i], std::nullopt) : steps.resolve(points[i]);
-    return steps.simulate(scenario);
+    const std::optional<Scenario> kept = std::exchange(scenarios[i], std::nullopt);
+    return steps.simulate(kept ? *kept : steps.resolve(points[i]));
   } catch (const ScenarioError& error) {
     std::vector<PointProblem> found;
     for (const Problem& problem : error.problems()) found.push_back({i, problem});
-    throw ScenarioError(merge_problems(found, points));
+    throw PointFailure{i, merge_problems(found, points)};
   }
 }
 
@@ -84,21 +100,26 @@ std::vector<Point> expand(std::span<const SweepAxis> axes) {
 }
 
 SweepResult run_sweep(std::span<const Point> points, const SweepSteps& steps, const SweepOptions& options) {
-  Scenarios scenarios = resolve_all(points, steps, options);
+  Scenarios scenarios = resolve(points, steps, options);
   std::vector<std::optional<Report>> reports(points.size());
+  SweepResult result;
   std::mutex mutex;
   std::size_t done = 0;
-  parallel_for(points.size(), options.jobs, options.stop, [&](std::size_t i) {
-    reports[i] = simulate_point(i, points, scenarios, steps);
-    const std::scoped_lock lock(mutex);
-    ++done;
-    if (options.on_done) options.on_done(done, points.size());
-  });
-  SweepResult result;
+  try {
+    parallel_for(points.size(), options.jobs, options.stop, [&](std::size_t i) {
+      reports[i] = simulate_point(i, points, scenarios, steps);
+      const std::scoped_lock lock(mutex);
+      ++done;
+      if (options.on_done) options.on_done(done, points.size());
+    });
+  } catch (PointFailure& failure) {
+    result.problems = std::move(failure.problems);
+    reports.resize(failure.point);  // what other threads did beyond it depends on how many there are
+  }
   for (std::optional<Report>& report : reports) {
     if (report) result.reports.push_back(std::move(*report));
   }
-  result.interrupted = result.reports.size() < points.size();
+  result.interrupted = result.problems.empty() && result.reports.size() < points.size();
   return result;
 }
 

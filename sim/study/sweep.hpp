@@ -31,9 +31,14 @@ struct SweepOptions {
 };
 
 struct SweepResult {
-  std::vector<Report> reports;  ///< of finished points, in the order of points
-  bool interrupted = false;     ///< some points are missing
+  std::vector<Report> reports;    ///< of finished points, in the order of points
+  bool interrupted = false;       ///< stopped before all points were done
+  std::vector<Problem> problems;  ///< of the point that ended the sweep; the reports are those before it
 };
+
+/// Up to this many points, all are resolved before the first is simulated. Of a larger sweep this
+/// many at most: those that show a value for the first time.
+inline constexpr std::size_t kMostResolvedFirst = 1000;
 
 /// The two steps of a point, so that a test can replace them. Both are called from several threads.
 struct SweepSteps {
@@ -41,10 +46,10 @@ struct SweepSteps {
   std::function<Report(const Scenario&)> simulate;
 };
 
-/// Simulates every point. The result does not depend on `jobs`. All points are resolved before the first
-/// is simulated, so a mistake in any of them ends the sweep at once.
-/// \throws ScenarioError with the problems of all points, each once; one that only some points have says
-/// which.
+/// Simulates every point. The result does not depend on `jobs`. Points are resolved before the first is
+/// simulated, so that a mistake in any of them ends the sweep at once.
+/// \throws ScenarioError with the problems of all points resolved first, each once; one that only some
+/// points have says which.
 SweepResult run_sweep(std::span<const Point> points, const SweepSteps& steps, const SweepOptions& options);
 
 /// The same for the scenario of a file, `common` set at every point before the point's own settings.

@@ -51,6 +51,9 @@ std::vector<Source> read_sources(std::span<const ValidationRule> rules) {
   return sources;
 }
 
+/// A problem of a data file needs its place, one of a setting does not.
+std::string reason_of(const Problem& problem) { return problem.place.line > 0 ? to_text(problem) : problem.text; }
+
 RowResult check_row(const Source& source, const MeasuredRow& row, const Library& library) {
   RowResult result;
   result.id = row.id;
@@ -63,7 +66,7 @@ RowResult check_row(const Source& source, const MeasuredRow& row, const Library&
   try {
     check_of(source.rule->check)(row, {*source.rule, library, source.base}, result);
   } catch (const ScenarioError& error) {
-    result.reason = error.problems().front().text;
+    result.reason = reason_of(error.problems().front());
   }
   result.used = result.reason.empty();
   return result;

@@ -12,6 +12,7 @@ namespace gpuscale {
 namespace {
 
 constexpr std::size_t kWorstRows = 10;
+constexpr std::size_t kIndent = 7;
 
 void write_table(std::ostream& out, std::string_view title, std::vector<TextColumn> columns, const TextStyle& style) {
   if (columns.empty() || columns.front().cells.empty()) return;
@@ -25,14 +26,14 @@ void write_unused(std::ostream& out, const Validation& validation, const TextSty
   if (unused.empty()) return;
   out << "\nNot used:\n";
   for (const Unused& entry : unused) {
-    const std::string line = fmt::format("{:>5}  {}: {}", entry.rows, entry.source, printable(entry.reason));
-    out << wrapped(line, style.width, 7) << '\n';
+    const std::string reason = fmt::format("{}: {}", entry.source, printable(entry.reason));
+    out << fmt::format("{:>5}  {}\n", entry.rows, wrapped(reason, style.width, kIndent));
     if (!style.verbose) continue;
     std::string ids;
     for (const RowResult& row : validation.rows) {
       if (!row.used && row.source == entry.source && row.reason == entry.reason) ids += row.id + ' ';
     }
-    out << "       " << dim(wrapped(printable(ids), style.width, 7), style) << '\n';
+    out << std::string(kIndent, ' ') << dim(wrapped(printable(ids), style.width, kIndent), style) << '\n';
   }
 }
 

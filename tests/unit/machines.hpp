@@ -10,7 +10,7 @@
 #include "plan/plan.hpp"
 #include "topology/topology.hpp"
 
-namespace gpuscale::testing {
+namespace gpuscale::test {
 
 /// A full-duplex link type of one lane with this delivered rate and latency.
 inline LinkType link_type(BytesPerSecond rate, Seconds latency, std::string kind = "pcie") {
@@ -60,4 +60,4 @@ inline std::vector<Participant> participants_of(const Topology& topology, PlanBu
   return ranks;
 }
 
-}  // namespace gpuscale::testing
+}  // namespace gpuscale::test

@@ -13,6 +13,10 @@
 
 namespace gpuscale::tool {
 
+#ifdef GPUSCALE_VERSION
+static_assert(kProgramVersion == GPUSCALE_VERSION, "report/version.hpp and CMakeLists.txt name different versions");
+#endif
+
 namespace {
 
 int dispatch(const std::filesystem::path& program, const std::vector<std::string>& words) {

@@ -22,11 +22,15 @@ void Progress::update(std::size_t done, std::size_t total) {
   using namespace std::chrono_literals;
   constexpr std::size_t kBar = 30;
   const Clock::time_point now = Clock::now();
+  if (done_at_start_ == 0) {
+    start_ = drawn_ = now;
+    done_at_start_ = done;
+  }
   if (!enabled_ || now - drawn_ < 100ms) return;  // short work shows no bar at all
   drawn_ = now;
   visible_ = true;
   const double elapsed = std::chrono::duration<double>(now - start_).count();
-  const double left = elapsed / static_cast<double>(done) * static_cast<double>(total - done);
+  const double left = elapsed / static_cast<double>(done - done_at_start_) * static_cast<double>(total - done);
   const std::size_t filled = kBar * done / total;
   const std::string line = fmt::format("\r[{}{}] {}/{} points, {}\x1b[K", std::string(filled, '#'),
                                        std::string(kBar - filled, '.'), done, total, time_left(left));

@@ -8,7 +8,7 @@ namespace gpuscale::tool {
 /// A bar with the time left on stderr, drawn over itself and gone at the end. Draws nothing if not enabled.
 class Progress {
  public:
-  explicit Progress(bool enabled) : enabled_(enabled), start_(Clock::now()), drawn_(start_) {}
+  explicit Progress(bool enabled) : enabled_(enabled) {}
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -21,7 +21,8 @@ class Progress {
 
   bool enabled_;
   bool visible_ = false;
-  Clock::time_point start_;
+  std::size_t done_at_start_ = 0;
+  Clock::time_point start_;  ///< of the first update: what came before it took another time
   Clock::time_point drawn_;
 };
 

@@ -98,8 +98,11 @@ int sweep_command(const Invocation& invocation) {
                                .stop = &watch_interrupts()};
     sweep = run_sweep(file, Library::standard(invocation.program), settings, points, options);
   }
-  write(result, sweep.reports, output);
-  result.finish();
+  if (sweep.problems.empty() || !sweep.reports.empty()) {
+    write(result, sweep.reports, output);
+    result.finish();
+  }
+  if (!sweep.problems.empty()) throw ScenarioError(sweep.problems);
   if (sweep.interrupted) {
     say(fmt::format("interrupted: {} of {} points are finished", sweep.reports.size(), points.size()));
     return kInterrupted;

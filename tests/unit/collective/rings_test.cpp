@@ -7,7 +7,7 @@
 #include "unit/machines.hpp"
 
 using namespace gpuscale;
-using namespace gpuscale::testing;
+using namespace gpuscale::test;
 
 namespace {
 

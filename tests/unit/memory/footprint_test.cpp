@@ -1,0 +1,61 @@
+#include "memory/footprint.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace gpuscale;
+
+namespace {
+
+/// One layer of a million parameters that keeps 100 MB and outputs 20 MB for a batch of 10.
+ModelWork work_of_ten() {
+  LayerWork layer;
+  layer.parameters.push_back({.name = "weight", .count = 1'000'000, .gradient_count = 1'000'000});
+  layer.saved = 100_MB;
+  layer.output = 20_MB;
+  layer.workspace = 5_MB;
+  ModelWork work;
+  work.batch = 10;
+  work.input = 1_MB;
+  work.layers.push_back(layer);
+  return work;
+}
+
+}  // namespace
+
+TEST_SUITE("memory") {
+  TEST_CASE("fp32 training with momentum keeps twelve bytes a parameter") {
+    const Footprint of = footprint(work_of_ten(), {.optimizer = Optimizer::sgd_momentum});
+    CHECK(of.parameters + of.gradients + of.optimizer + of.master_weights == 12_MB);
+    CHECK(of.activations == 110_MB);  // what the layer keeps and ten inputs
+  }
+
+  TEST_CASE("mixed precision with Adam keeps sixteen bytes a parameter") {
+    // Rajbhandari et al. 2020, ZeRO (arXiv:1910.02054), section 3.1: 2 + 2 + 12 bytes.
+    const Footprint of = footprint(work_of_ten(), {.precision = Precision::fp16, .optimizer = Optimizer::adam});
+    CHECK(of.parameters + of.gradients + of.optimizer + of.master_weights == 16_MB);
+  }
+
+  TEST_CASE("a server keeps the optimizer state for its workers") {
+    CHECK(footprint(work_of_ten(), {.optimizer_elsewhere = true}).optimizer == 0_B);
+  }
+
+  TEST_CASE("sub-batches keep their activations together") {
+    const Footprint one = footprint(work_of_ten(), {});
+    const Footprint four = footprint(work_of_ten(), {.passes = 4});
+    CHECK(four.activations == one.activations * 4);
+    CHECK(four.parameters == one.parameters);
+  }
+
+  TEST_CASE("the largest batch fills the card and one sample more does not fit") {
+    const Footprint of = footprint(work_of_ten(), {});
+    const double growing = (of.activations + of.errors + of.workspace).count() / 10;
+    const double fixed = of.total().count() - growing * 10;
+    const double batch = largest_batch(of, 10, 1_GB);
+    CHECK(fixed + batch * growing <= 1e9);
+    CHECK(fixed + (batch + 1) * growing > 1e9);
+  }
+
+  TEST_CASE("a card too small for the parameters holds no sample") {
+    CHECK(largest_batch(footprint(work_of_ten(), {}), 10, 1_MB) == 0);
+  }
+}
