@@ -45,8 +45,8 @@ class RateSolver {
 
   /// Makes all rates fair again. `started` are the flows added since the last call, `left` the
   /// channels that flows were removed from (repetitions allowed). Returns the flows whose rate
-  /// changed with the rate they had (the new one is in the table), in an order that depends on the history of calls
-  /// only; valid until the next call.
+  /// changed, with the rate they had (the new one is in the table), in an order that depends on the
+  /// history of calls only; valid until the next call.
   std::span<const Member> resolve(std::span<const Slot> started, std::span<const std::uint32_t> left);
 
  private:

@@ -60,6 +60,22 @@ Json links_of(const Report& report) {
   return links;
 }
 
+Json layers_of(const Report& report) {
+  Json layers = Json::array();
+  for (const LayerReport& layer : report.layers) {
+    layers.push_back({{"name", layer.name},
+                      {"kind", layer.kind},
+                      {"out", layer.out},
+                      {"parameters", std::llround(layer.parameters)},
+                      {"activation_bytes", std::llround(layer.activation.count())},
+                      {"error_bytes", std::llround(layer.error.count())},
+                      {"saved_bytes", std::llround(layer.saved.count())},
+                      {"forward_s", layer.forward.count()},
+                      {"backward_s", layer.backward.count()}});
+  }
+  return layers;
+}
+
 void add_report(Json& point, const Report& report) {
   for (const Field& field : report_fields()) {
     const FieldValue value = field.value(report);
@@ -70,6 +86,7 @@ void add_report(Json& point, const Report& report) {
     if (field.path == "scenario") point["settings"] = settings_of(report);
   }
   point["links"] = links_of(report);
+  if (!report.layers.empty()) point["layers"] = layers_of(report);
   point["not_modelled"] = report.not_modelled;
   point["provenance"] = report.provenance;
 }

@@ -9,7 +9,8 @@
 namespace gpuscale {
 
 /// One document: {schema_version, program_version, points: [...]}. A key that has no meaning for a point
-/// is left out. Doubles are in the shortest form that reads back the same.
+/// is left out, `layers` among them: a caller that wants short documents empties Report::layers. Doubles are in the
+/// shortest form that reads back the same.
 void write_json(std::ostream& out, std::span<const Report> reports);
 
 /// The same document; a point also has `rank`, `name`, `relative`, `why`, and `verdict` stands beside points.

@@ -35,7 +35,7 @@ void write_markdown(std::ostream& out, const Report& report) {
   for (const Fact& fact : headline(report)) table.add(fact.name, fact.text);
   for (const SplitPart& part : kSplitParts) {
     const Seconds time = report.split.*part.time;
-    if (time.count() <= 0) continue;
+    if (time / report.step_time < kVisiblePart) continue;
     table.add(part.name, fmt::format("{} ({})", to_text(time), percent_text(time / report.step_time)));
   }
   if (!is_transfer(report)) {

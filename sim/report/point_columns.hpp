@@ -25,11 +25,17 @@ inline constexpr std::array<SplitPart, 6> kSplitParts = {
      {"input wait", "input", &StepSplit::input},
      {"jitter", "jitter", &StepSplit::jitter}}};
 
+/// Parts below this fraction of the step are remainders of rounding and are not shown.
+inline constexpr double kVisiblePart = 1e-6;
+
 /// A report without samples is of one transfer: it has a time and nothing that scales.
 inline bool is_transfer(const Report& report) { return report.global_batch <= 0; }
 
 /// The columns of a table of points for people: what varies, then time, throughput, scaling, where the
 /// step goes in percent, whether it fits and what limits it. Columns with nothing to say are left out.
 std::vector<TextColumn> point_columns(std::span<const Report> reports);
+
+/// One row a layer: shape, parameters, memory, times.
+std::vector<TextColumn> layer_columns(const Report& report);
 
 }  // namespace gpuscale

@@ -33,8 +33,8 @@ void write_split(std::ostream& out, const Report& report, const TextStyle& style
   out << '\n' << bold(is_transfer(report) ? "Where the time goes" : "Where the step goes", style) << '\n';
   for (const SplitPart& part : kSplitParts) {
     const Seconds time = report.split.*part.time;
-    if (time.count() <= 0) continue;
     const double fraction = time / report.step_time;
+    if (fraction < kVisiblePart) continue;
     out << "  " << padded(part.name, kLabel) << padded(to_text(time), kNumber, true)
         << padded(percent_text(fraction), kNumber, true);
     const std::string filled = bar(fraction, style);
@@ -75,6 +75,12 @@ void write_links(std::ostream& out, const Report& report, const TextStyle& style
   if (shown < links.size()) out << dim(fmt::format("  and {} more (--verbose)", links.size() - shown), style) << '\n';
 }
 
+void write_layers(std::ostream& out, const Report& report, const TextStyle& style) {
+  if (!style.verbose || report.layers.empty()) return;
+  out << '\n' << bold("Layers, each on one GPU and in one pass", style) << '\n';
+  for (const std::string& row : layout(layer_columns(report), style.width - 2)) out << "  " << row << '\n';
+}
+
 void write_list(std::ostream& out, std::string_view title, const std::vector<std::string>& items,
                 const TextStyle& style) {
   if (items.empty()) return;
@@ -100,6 +106,7 @@ void write_text(std::ostream& out, const Report& report, const TextStyle& style)
   write_split(out, report, style);
   if (!is_transfer(report)) write_memory(out, report, style);
   write_links(out, report, style);
+  write_layers(out, report, style);
   if (!report.limited_by.empty()) {
     out << '\n' << bold("Limited by", style) << "  " << wrapped(printable(report.limited_by), style.width, 12) << '\n';
   }

@@ -35,11 +35,18 @@ struct Loss {
   Seconds faster;
 };
 
+/// A part of a step, without what rounding leaves of none.
+Seconds part_of(const Report& report, const Cause& cause) {
+  constexpr double kRemainder = 1e-6;
+  const Seconds time = report.split.*cause.time;
+  return time < report.step_time * kRemainder ? Seconds() : time;
+}
+
 Loss largest_loss(const Report& slower, const Report& faster) {
   const double scale = batch_of(faster) / batch_of(slower);
-  const auto excess = [&](const Cause& cause) { return slower.split.*cause.time * scale - faster.split.*cause.time; };
+  const auto excess = [&](const Cause& cause) { return part_of(slower, cause) * scale - part_of(faster, cause); };
   const Cause& cause = *std::ranges::max_element(kCauses, {}, excess);
-  return {&cause, slower.split.*cause.time * scale, faster.split.*cause.time};
+  return {&cause, part_of(slower, cause) * scale, part_of(faster, cause)};
 }
 
 bool is_exchange(const Loss& loss) { return loss.cause->time == &StepSplit::exchange_exposed; }

@@ -107,7 +107,9 @@ SweepResult run_sweep(std::span<const Point> points, const SweepSteps& steps, co
   std::size_t done = 0;
   try {
     parallel_for(points.size(), options.jobs, options.stop, [&](std::size_t i) {
-      reports[i] = simulate_point(i, points, scenarios, steps);
+      Report report = simulate_point(i, points, scenarios, steps);
+      if (!options.keep_layers) report.layers = {};
+      reports[i] = std::move(report);
       const std::scoped_lock lock(mutex);
       ++done;
       if (options.on_done) options.on_done(done, points.size());

@@ -27,7 +27,8 @@ std::vector<Point> expand(std::span<const SweepAxis> axes);
 struct SweepOptions {
   int jobs = 1;                                                           ///< points simulated at the same time
   std::function<void(std::size_t done, std::size_t total)> on_done = {};  ///< after each point, one call at a time
-  const std::atomic<bool>* stop = nullptr;                                ///< becomes true: start no further point
+  bool keep_layers = false;                 ///< Report::layers, which take most of the memory of a large sweep
+  const std::atomic<bool>* stop = nullptr;  ///< becomes true: start no further point
 };
 
 struct SweepResult {

@@ -144,7 +144,10 @@ int compare_command(const Invocation& invocation) {
   if (names.empty() && files.size() == 1) names.assign(std::begin(kUsualStrategies), std::end(kUsualStrategies));
   const std::vector<NamedScenario> all = contenders(files, names, settings, Library::standard(invocation.program));
   const std::vector<Candidate> finished = simulate_all(all, threads, &watch_interrupts());
-  const Ranking ranking = rank(finished);
+  Ranking ranking = rank(finished);
+  for (RankedReport& entry : ranking.entries) {
+    if (!output.verbose) entry.report.layers.clear();
+  }
   note_unlike_models(ranking, output);
   write(result, ranking, output);
   result.finish();

@@ -32,7 +32,7 @@ void OutputOptions::add_to(ArgumentParser& parser) {
   parser.value("format,f", "FORMAT", format, "table (default), json, csv or md");
   parser.value("output,o", "FILE", output, "write the result there instead of stdout");
   parser.flag("quiet,q", quiet, "no notes and no progress on stderr");
-  parser.flag("verbose,v", verbose, "name every link and every data file");
+  parser.flag("verbose,v", verbose, "name every link, layer and data file, in JSON too");
 }
 
 void OutputOptions::note(const std::string& text) const {

@@ -58,11 +58,12 @@ int run_command(const Invocation& invocation) {
   Result result(output.output);
 
   const ScenarioFile file = ScenarioFile::open(files.front());
-  const Report report = simulate(file.resolve(Library::standard(invocation.program), settings));
+  Report report = simulate(file.resolve(Library::standard(invocation.program), settings));
   if (!file.sweep().empty()) {
     output.note(fmt::format("ran the scenario as written, without its sweep; 'gpuscale sweep {}' runs all points",
                             files.front()));
   }
+  if (!output.verbose) report.layers.clear();
   write(result, report, output);
   result.finish();
   return exit_code(report, assertions);

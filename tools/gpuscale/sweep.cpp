@@ -95,6 +95,7 @@ int sweep_command(const Invocation& invocation) {
     Progress progress(talks_to_a_person() && !output.quiet);
     const SweepOptions options{.jobs = threads,
                                .on_done = [&](std::size_t done, std::size_t total) { progress.update(done, total); },
+                               .keep_layers = output.verbose,
                                .stop = &watch_interrupts()};
     sweep = run_sweep(file, Library::standard(invocation.program), settings, points, options);
   }

@@ -93,6 +93,31 @@ speed-up against one GPU
     CHECK(table.find("every point fits") == std::string::npos);
   }
 
+  TEST_CASE("layers and sources are named on request") {
+    Report report = test::sample_report();
+    report.layers = {{.name = "conv1",
+                      .kind = "conv",
+                      .out = "64x8x8",
+                      .parameters = 1234,
+                      .activation = Bytes(2048),
+                      .error = Bytes(2048),
+                      .saved = Bytes(1024),
+                      .forward = Seconds(0.001),
+                      .backward = Seconds(0.002)}};
+    CHECK(text_of(report).find("conv1") == std::string::npos);
+    const std::string text = text_of(report, {.verbose = true});
+    CHECK(text.find("  layer  kind  out     parameters  activation     saved  forward  backward\n"
+                    "  conv1  conv  64x8x8      1.23 k    2.00 KiB  1.00 KiB  1.00 ms   2.00 ms\n") !=
+          std::string::npos);
+    CHECK(text.find("  - net.yaml: a book") != std::string::npos);
+  }
+
+  TEST_CASE("what rounding leaves of a part is not shown") {
+    Report report = test::sample_report();
+    report.split.host = Seconds(1e-12);
+    CHECK(text_of(report).find("  host") == std::string::npos);
+  }
+
   TEST_CASE("a transfer has a time and nothing that scales") {
     Report report = test::sample_report();
     report.global_batch = report.batch_per_gpu = 0;
