@@ -6,6 +6,9 @@ namespace gpuscale {
 
 namespace {
 
+/// A duration becomes whole picoseconds where a task begins and ends.
+constexpr Seconds kRounding(1e-12);
+
 /// The task that ended last, the earliest added among equals.
 TaskId last_task(const Timeline& timeline) {
   const auto last = std::ranges::max_element(timeline.tasks, {}, &TaskTimes::end);
@@ -22,7 +25,7 @@ CriticalSplit critical_split(const Plan& plan, const Timeline& timeline) {
     const TaskTimes& times = timeline.tasks[id.index()];
     const Task& task = plan.task(id);
     const Seconds spent = times.end - times.start;
-    const bool was_slowed = task.activity == Activity::compute && spent > task.duration;
+    const bool was_slowed = task.activity == Activity::compute && spent - task.duration > kRounding;
     booked(task.activity) += was_slowed ? task.duration : spent;
     if (was_slowed) booked(Activity::exchange) += spent - task.duration;
   }

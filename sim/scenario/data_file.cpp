@@ -126,8 +126,8 @@ DataHead read_head(MapReader& reader, const DataSource& data, Dated dated) {
   }
   if (data.document != nullptr && data.map->file) {
     const std::string date = as_of.empty() ? std::string() : fmt::format(" ({})", as_of);
-    reader.reading().used(
-        fmt::format("{}{}: {}", *data.map->file, date, head.source.empty() ? "no source given" : head.source));
+    reader.reading().used(fmt::format("{}{}: {}", reader.reading().library().within(*data.map->file), date,
+                                      head.source.empty() ? "no source given" : head.source));
   }
   return head;
 }

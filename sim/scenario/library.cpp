@@ -123,4 +123,12 @@ std::shared_ptr<const YamlDocument> Library::document(const fs::path& file) cons
   return cache_->documents.try_emplace(name, std::move(document)).first->second;
 }
 
+std::string Library::within(const fs::path& file) const {
+  for (const fs::path& root : roots_) {
+    const fs::path relative = file.lexically_relative(root);
+    if (!relative.empty() && *relative.begin() != "..") return relative.generic_string();
+  }
+  return file.generic_string();
+}
+
 }  // namespace gpuscale

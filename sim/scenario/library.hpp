@@ -30,6 +30,10 @@ class Library {
   /// All names in a folder over all roots, sorted, each once.
   [[nodiscard]] std::vector<std::string> names(std::string_view folder) const;
 
+  /// A file as it is called within the root it lies in, such as topologies/gpus/k80-die.yaml; a file of
+  /// no root as it is. What reports name, so that they are the same on every machine.
+  [[nodiscard]] std::string within(const std::filesystem::path& file) const;
+
   [[nodiscard]] const std::vector<std::filesystem::path>& roots() const { return roots_; }
 
   /// The document in a file; what is wrong with it as a file or as YAML is among its problems.

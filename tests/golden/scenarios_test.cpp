@@ -1,9 +1,8 @@
 // Every shipped scenario gives exactly the report it gave before. GPUSCALE_UPDATE_GOLDEN=1 rewrites the
 // reports; the difference is read before it is committed.
 
-#include <doctest/doctest.h>
-
 #include <cstdlib>
+#include <doctest/doctest.h>
 #include <filesystem>
 #include <fstream>
 #include <set>

@@ -142,7 +142,7 @@ int compare_command(const Invocation& invocation) {
 
   std::vector<std::string> names = split_names(strategies);
   if (names.empty() && files.size() == 1) names.assign(std::begin(kUsualStrategies), std::end(kUsualStrategies));
-  const std::vector<NamedScenario> all = contenders(files, names, settings, Library::standard(invocation.program));
+  const std::vector<NamedScenario> all = contenders(files, names, settings, open_library(invocation));
   const std::vector<Candidate> finished = simulate_all(all, threads, &watch_interrupts());
   Ranking ranking = rank(finished);
   for (RankedReport& entry : ranking.entries) {

@@ -141,7 +141,7 @@ int list_command(const Invocation& invocation) {
   const Kinds kinds = chosen(words);
   if (format == Format::csv && kinds.size() > 1) throw UsageError("CSV holds one table; name one kind, such as gpus");
   Result result(output.output);
-  const Library library = Library::standard(invocation.program);
+  const Library library = open_library(invocation);
   TextStyle style = result.style(output.verbose);
   if (words.empty() && format == Format::table) {
     write_overview(result.stream(), library, style);

@@ -82,4 +82,12 @@ int JobsOption::count() const {
   return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, static_cast<unsigned>(kMostJobs)));
 }
 
+Library open_library(const Invocation& invocation) {
+  Library library = Library::standard(invocation.program);
+  if (library.roots().empty()) {
+    say("no data found beside the program; set GPUSCALE_PATH to the folder that has topologies/ and workloads/");
+  }
+  return library;
+}
+
 }  // namespace gpuscale::tool

@@ -54,6 +54,9 @@ struct JobsOption {
   [[nodiscard]] int count() const;
 };
 
+/// The data files this program finds; says so on stderr if there are none at all.
+Library open_library(const Invocation& invocation);
+
 /// Runs `read`, whose std::invalid_argument becomes a UsageError.
 template <class Read>
 auto usage_checked(const Read& read) {

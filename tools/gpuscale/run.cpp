@@ -58,7 +58,7 @@ int run_command(const Invocation& invocation) {
   Result result(output.output);
 
   const ScenarioFile file = ScenarioFile::open(files.front());
-  Report report = simulate(file.resolve(Library::standard(invocation.program), settings));
+  Report report = simulate(file.resolve(open_library(invocation), settings));
   if (!file.sweep().empty()) {
     output.note(fmt::format("ran the scenario as written, without its sweep; 'gpuscale sweep {}' runs all points",
                             files.front()));

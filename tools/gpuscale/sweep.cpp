@@ -97,7 +97,7 @@ int sweep_command(const Invocation& invocation) {
                                .on_done = [&](std::size_t done, std::size_t total) { progress.update(done, total); },
                                .keep_layers = output.verbose,
                                .stop = &watch_interrupts()};
-    sweep = run_sweep(file, Library::standard(invocation.program), settings, points, options);
+    sweep = run_sweep(file, open_library(invocation), settings, points, options);
   }
   if (sweep.problems.empty() || !sweep.reports.empty()) {
     write(result, sweep.reports, output);

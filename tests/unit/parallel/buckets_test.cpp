@@ -44,7 +44,8 @@ TEST_SUITE("parallel") {
   }
 
   TEST_CASE("the whole model is one bucket of its earliest layer") {
-    const std::vector<Bucket> buckets = cut_buckets(weights({100, 200, 300}), {.whole_model = true, .number = Bytes(4)});
+    const std::vector<Bucket> buckets =
+        cut_buckets(weights({100, 200, 300}), {.whole_model = true, .number = Bytes(4)});
     CHECK(values_of(buckets) == std::vector<double>{600});
     CHECK(buckets[0].last_layer == 0);
   }
@@ -64,7 +65,8 @@ TEST_SUITE("parallel") {
     for (const double size : {0.0, 1.0, 500.0, 1e9}) {
       CAPTURE(size);
       double sum = 0;
-      for (const Bucket& bucket : cut_buckets(weights({7, 11, 13, 17, 19}), {.size = Bytes(size), .number = Bytes(4)})) {
+      for (const Bucket& bucket :
+           cut_buckets(weights({7, 11, 13, 17, 19}), {.size = Bytes(size), .number = Bytes(4)})) {
         sum += bucket.values;
       }
       CHECK(sum == 67);

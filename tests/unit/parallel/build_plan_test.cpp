@@ -120,7 +120,9 @@ TEST_SUITE("parallel") {
     Topology desktop = desktop_of(1, 10_GBps, 1000_GBps);
     const std::vector<DeviceId> ranks(desktop.gpus().begin(), desktop.gpus().end());
     const Cluster cluster{std::move(desktop), ranks};
-    const auto seconds = [&] { return execute(build_plan(job, spec, cluster).plan, cluster.topology).end.since_start(); };
+    const auto seconds = [&] {
+      return execute(build_plan(job, spec, cluster).plan, cluster.topology).end.since_start();
+    };
     const Seconds without = seconds();
     job.framework.optimizer_on_server = true;
     CHECK((seconds() - without).count() > 2 * 16e6 / 10e9);
@@ -138,7 +140,8 @@ TEST_SUITE("parallel") {
     struct Row {
       double total_ms, exposed_ms, printed;
     };
-    for (const Row& row : {Row{104.1, 6.81, 3.53}, Row{104.1, 2.55, 3.67}, Row{177, 6.81, 3.71}, Row{177, 2.55, 3.80}}) {
+    for (const Row& row :
+         {Row{104.1, 6.81, 3.53}, Row{104.1, 2.55, 3.67}, Row{177, 6.81, 3.71}, Row{177, 2.55, 3.80}}) {
       CAPTURE(row.printed);
       const Topology box = star_of(4, 10_GBps);
       PlanBuilder plan;
