@@ -16,18 +16,18 @@ namespace gpuscale {
 
 /// The step's time on its critical path; sums to the step time.
 struct StepSplit {
-  Seconds compute;
-  Seconds host;
-  Seconds exchange_exposed;
-  Seconds bubble;
-  Seconds input;
-  Seconds jitter;
+  Seconds compute = {};
+  Seconds host = {};
+  Seconds exchange_exposed = {};
+  Seconds bubble = {};
+  Seconds input = {};
+  Seconds jitter = {};
 };
 
 /// How busy a shared rate was during the step.
 struct LinkLoad {
   std::string name;
-  Bytes carried;
+  Bytes carried = {};
   double load = 0.0;  ///< carried / (rate x step time), 0..1
 };
 
@@ -37,11 +37,11 @@ struct LayerReport {
   std::string kind;
   std::string out;        ///< shape of one sample's output: 64x56x56
   double parameters = 0;  ///< numbers this GPU holds
-  Bytes activation;       ///< of the output, the batch of a pass
-  Bytes error;            ///< of the output; as large, once backward reaches it
-  Bytes saved;            ///< kept from forward to backward
-  Seconds forward;
-  Seconds backward;
+  Bytes activation = {};       ///< of the output, the batch of a pass
+  Bytes error = {};            ///< of the output; as large, once backward reaches it
+  Bytes saved = {};            ///< kept from forward to backward
+  Seconds forward = {};
+  Seconds backward = {};
 };
 
 /// One simulated point: a scenario with its settings.
@@ -59,9 +59,9 @@ struct Report {
   double batch_per_gpu = 0;
   bool weak_scaling = true;
 
-  Seconds step_time;
-  Seconds step_time_low;  ///< from the validation error of the same kind of case
-  Seconds step_time_high;
+  Seconds step_time = {};
+  Seconds step_time_low = {};  ///< from the validation error of the same kind of case
+  Seconds step_time_high = {};
   double throughput = 0;                    ///< samples/s of the whole job; transfers/s of a transfer
   std::optional<double> throughput_tokens;  ///< tokens/s where samples are sequences
   std::optional<double> speedup;            ///< against one GPU of the same kind; absent if that one has no meaning
@@ -70,8 +70,8 @@ struct Report {
   StepSplit split;
   std::optional<double> model_flop_utilisation;  ///< model FLOP of the step / (time x peak of all GPUs), 0..1
 
-  Bytes exchanged_per_gpu;              ///< gradient (and activation) bytes a rank sends in a step
-  Bytes exchange_uncompressed_per_gpu;  ///< the same without codec
+  Bytes exchanged_per_gpu = {};              ///< gradient (and activation) bytes a rank sends in a step
+  Bytes exchange_uncompressed_per_gpu = {};  ///< the same without codec
   std::vector<LinkLoad> links;          ///< busiest first
   MemoryReport memory;
   std::vector<LayerReport> layers;  ///< in forward order; empty for a transfer
