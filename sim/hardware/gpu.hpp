@@ -37,7 +37,8 @@ struct Gpu {
   RateTable peak;                ///< vector units at boost clock
   RateTable matrix;              ///< matrix units, dense, fp32 accumulation; empty without them
   Bytes memory_size;
-  std::optional<Bytes> fast_memory_size;  ///< where the last part of the memory is slow (GTX 970)
+  std::optional<Bytes> fast_memory_size;                ///< where the last part of the memory is slow (GTX 970)
+  std::optional<BytesPerSecond> slow_memory_bandwidth;  ///< of that part; there if fast_memory_size is
   BytesPerSecond memory_bandwidth;
   Bytes l2_size;
   int multiprocessors = 1;
@@ -53,6 +54,10 @@ struct Gpu {
 
 /// Whether products of this precision run on the matrix units.
 bool on_matrix_units(const Gpu& gpu, Precision precision);
+
+/// The bandwidth that a job meets which has this much memory in use: where it spills into a slow last part,
+/// every access has its share of that. Jobs are taken to touch all their memory alike.
+BytesPerSecond memory_bandwidth_in_use(const Gpu& gpu, Bytes used);
 
 /// The fastest rate a matrix product of this precision can have: matrix units where they exist, vector
 /// units otherwise; 16-bit and 8-bit numbers on a card without such units are stored small and computed

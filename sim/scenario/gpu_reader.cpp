@@ -36,11 +36,16 @@ void read_memory(MapReader& gpu, Gpu& result) {
   MapReader memory(*value, "GPU memory", gpu.path("memory"), gpu.reading());
   result.memory_size = memory.quantity<Bytes>("size");
   result.fast_memory_size = memory.optional_quantity<Bytes>("fast_size");
+  result.slow_memory_bandwidth = memory.optional_quantity<BytesPerSecond>("slow_bandwidth");
   result.memory_bandwidth = memory.quantity<BytesPerSecond>("bandwidth");
   result.l2_size = memory.quantity<Bytes>("l2");
   memory.finish();
   if (result.fast_memory_size && *result.fast_memory_size > result.memory_size) {
     gpu.reading().note(memory.place("fast_size"), "'fast_size' is more than the 'size' of the memory");
+  }
+  if (result.fast_memory_size.has_value() != result.slow_memory_bandwidth.has_value()) {
+    const char* written = result.fast_memory_size ? "fast_size" : "slow_bandwidth";
+    gpu.reading().note(memory.place(written), "'fast_size' and 'slow_bandwidth' of a memory go together; write both");
   }
 }
 

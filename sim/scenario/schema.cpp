@@ -82,6 +82,7 @@ constexpr auto kSchema = std::to_array<SchemaKey>({
     {"cluster.gpu.memory", "map", kRequired, "the card's memory"},
     {"cluster.gpu.memory.size", "size, as 11 GiB", kRequired, "all of it"},
     {"cluster.gpu.memory.fast_size", "size, as 3.5 GiB", kNone, "where the last part is slow"},
+    {"cluster.gpu.memory.slow_bandwidth", "rate, as 28 GB/s", kNone, "of the part beyond fast_size"},
     {"cluster.gpu.memory.bandwidth", "rate, as 484 GB/s", kRequired, "peak"},
     {"cluster.gpu.memory.l2", "size, as 2816 KiB", kRequired, "last cache"},
     {"cluster.gpu.multiprocessors", "whole number", kRequired, "SMs or compute units"},

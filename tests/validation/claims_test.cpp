@@ -38,6 +38,13 @@ TEST_SUITE("validation") {
     }
   }
 
+  TEST_CASE("convolutional networks on cards that copy directly scale like the median of public measurements") {
+    // Medians over many public measurements of conv nets, PCIe with peer-to-peer: 1.94x on 2, 3.81x on 4.
+    const std::vector<Report> reports = shipped("quickstart");
+    CHECK(error_of("quickstart, 2 GPUs", 1.94, *of_gpus(reports, 2).speedup) <= 0.05);
+    CHECK(error_of("quickstart, 4 GPUs", 3.81, *of_gpus(reports, 4).speedup) <= 0.05);
+  }
+
   TEST_CASE("recurrent networks scale like convolutional ones or slightly worse and better with longer sequences") {
     const double conv = *of_gpus(shipped("conv-2019-desktop"), 4).speedup;
     double before = 0;

@@ -39,4 +39,15 @@ TEST_SUITE("hardware") {
     card.peak = {};
     CHECK_THROWS_AS(peak_matrix_rate(card, Precision::fp32), std::logic_error);
   }
+
+  TEST_CASE("a card with a slow last part of memory loses bandwidth only beyond the fast part") {
+    // GTX 970: 3.5 GiB at 196 GB/s and the last half GiB at 28 GB/s (NVIDIA, January 2015).
+    Gpu card = round_card();
+    card.memory_bandwidth = BytesPerSecond(196e9);
+    card.fast_memory_size = Bytes(3.5 * 1073741824);
+    card.slow_memory_bandwidth = BytesPerSecond(28e9);
+    CHECK(memory_bandwidth_in_use(card, 3_GiB) == card.memory_bandwidth);
+    CHECK(memory_bandwidth_in_use(card, 4_GiB).count() ==
+          doctest::Approx(1 / (0.875 / 196e9 + 0.125 / 28e9)).epsilon(1e-12));
+  }
 }
