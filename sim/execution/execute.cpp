@@ -71,17 +71,23 @@ class Execution {
   void end_of_instant(Time now) {
     flows_.settle(now);
     const Time next = flows_.next_completion();
+    if (next == kNever && flows_.active() > 0) throw RunTooLong();
     if (next == announced_ || next == kNever) return;
     announced_ = next;
-    queue_.push(next, {EventKind::network_wakes, 0, ++network_generation_});
+    push(next, {EventKind::network_wakes, 0, ++network_generation_});
   }
 
  private:
+  void push(Time time, Event event) {
+    if (time >= Time::last()) throw RunTooLong();
+    queue_.push(time, event);
+  }
+
   void make_ready(TaskId id, Time now, TaskId because_of) {
     const Task& task = plan_.task(id);
     if (task.is_transfer) {
       begin(id, now, because_of);
-      queue_.push(now.after(task.duration), {EventKind::transfer_starts, static_cast<std::uint32_t>(id.index()), 0});
+      push(now.after(task.duration), {EventKind::transfer_starts, static_cast<std::uint32_t>(id.index()), 0});
     } else if (lanes_.enqueue(id)) {
       begin_work(id, now, because_of);
     } else {
@@ -100,7 +106,7 @@ class Execution {
   }
 
   void announce(TaskId id, Time end) {
-    queue_.push(end, {EventKind::work_done, static_cast<std::uint32_t>(id.index()), lanes_.generation(id)});
+    push(end, {EventKind::work_done, static_cast<std::uint32_t>(id.index()), lanes_.generation(id)});
   }
 
   void finish_work(TaskId id, Time now) {

@@ -15,21 +15,72 @@ TaskId last_task(const Timeline& timeline) {
   return TaskId(static_cast<std::size_t>(last - timeline.tasks.begin()));
 }
 
+/// From the last task back to one that started at once.
+std::vector<TaskId> critical_path(const Timeline& timeline) {
+  std::vector<TaskId> path;
+  for (TaskId id = last_task(timeline); id.valid(); id = timeline.tasks[id.index()].blocker) path.push_back(id);
+  return path;
+}
+
+/// The lane of the last compute on the path; invalid if nothing computes.
+LaneId compute_lane(const Plan& plan, const std::vector<TaskId>& path) {
+  for (const TaskId id : path) {
+    if (plan.task(id).activity == Activity::compute && plan.task(id).lane.valid()) return plan.task(id).lane;
+  }
+  return {};
+}
+
+/// The compute tasks of a lane in the order in which they ran.
+std::vector<TaskId> tasks_of_lane(const Plan& plan, const Timeline& timeline, LaneId lane) {
+  std::vector<TaskId> tasks;
+  if (!lane.valid()) return tasks;
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    const Task& task = plan.task(TaskId(i));
+    if (task.lane == lane && task.activity == Activity::compute) tasks.push_back(TaskId(i));
+  }
+  std::ranges::stable_sort(tasks, {}, [&timeline](TaskId id) { return timeline.tasks[id.index()].start; });
+  return tasks;
+}
+
+std::vector<TaskId>::const_iterator first_ending_after(const Timeline& timeline, const std::vector<TaskId>& tasks,
+                                                       Time time) {
+  return std::ranges::upper_bound(tasks, time, {}, [&timeline](TaskId id) { return timeline.tasks[id.index()].end; });
+}
+
+/// Books a piece of a compute task: as compute what it would have taken alone, the rest as exchange.
+void book_compute(StepTimes& times, const Task& task, const TaskTimes& span, Seconds piece) {
+  const Seconds spent = span.end - span.start;
+  const bool was_slowed = spent - task.duration > kRounding;
+  const Seconds alone = was_slowed ? piece * (task.duration / spent) : piece;
+  times[static_cast<std::size_t>(Activity::compute)] += alone;
+  times[static_cast<std::size_t>(Activity::exchange)] += piece - alone;
+}
+
 }  // namespace
 
-CriticalSplit critical_split(const Plan& plan, const Timeline& timeline) {
-  CriticalSplit split{};
-  if (timeline.tasks.empty()) return split;
-  const auto booked = [&split](Activity activity) -> Seconds& { return split[static_cast<std::size_t>(activity)]; };
-  for (TaskId id = last_task(timeline); id.valid(); id = timeline.tasks[id.index()].blocker) {
-    const TaskTimes& times = timeline.tasks[id.index()];
-    const Task& task = plan.task(id);
-    const Seconds spent = times.end - times.start;
-    const bool was_slowed = task.activity == Activity::compute && spent - task.duration > kRounding;
-    booked(task.activity) += was_slowed ? task.duration : spent;
-    if (was_slowed) booked(Activity::exchange) += spent - task.duration;
+StepTimes times_by_activity(const Plan& plan, const Timeline& timeline) {
+  StepTimes times{};
+  if (timeline.tasks.empty()) return times;
+  const std::vector<TaskId> path = critical_path(timeline);
+  const std::vector<TaskId> computing = tasks_of_lane(plan, timeline, compute_lane(plan, path));
+  for (const TaskId id : path) {
+    const TaskTimes& span = timeline.tasks[id.index()];
+    const Activity activity = plan.task(id).activity;
+    if (activity == Activity::compute) {
+      book_compute(times, plan.task(id), span, span.end - span.start);
+      continue;
+    }
+    Seconds waiting = span.end - span.start;
+    for (auto beside = first_ending_after(timeline, computing, span.start); beside != computing.end(); ++beside) {
+      const TaskTimes& work = timeline.tasks[beside->index()];
+      if (work.start >= span.end) break;
+      const Seconds together = std::min(work.end, span.end) - std::max(work.start, span.start);
+      book_compute(times, plan.task(*beside), work, together);
+      waiting -= together;
+    }
+    times[static_cast<std::size_t>(activity)] += waiting;
   }
-  return split;
+  return times;
 }
 
 std::uint64_t fingerprint(const Timeline& timeline) {

@@ -32,12 +32,13 @@ struct Timeline {
   Time end;
 };
 
-/// Time on the critical path by activity; sums to the timeline's end. Time that compute lost to
-/// exchanges beside it is booked under exchange.
-using CriticalSplit = std::array<Seconds, kActivityNames.size()>;
+/// Time by activity; sums to the timeline's end.
+using StepTimes = std::array<Seconds, kActivityNames.size()>;
 
-/// Walks back from the last task through what each waited for.
-CriticalSplit critical_split(const Plan& plan, const Timeline& timeline);
+/// What the GPU on which the run depends did: while its lane computes, compute, whatever goes on beside
+/// it; while it waits, what the critical path does meanwhile. The critical path leads back from the last
+/// task through what each waited for. Time that compute loses to exchanges beside it counts as exchange.
+StepTimes times_by_activity(const Plan& plan, const Timeline& timeline);
 
 /// A number that changes when any time of the run changes: guards against silent change.
 std::uint64_t fingerprint(const Timeline& timeline);

@@ -44,11 +44,4 @@ Footprint footprint(const ModelWork& work, const MemoryOptions& options) {
   return result;
 }
 
-double largest_batch(const Footprint& footprint, double batch, Bytes capacity) {
-  const Bytes growing = footprint.activations + footprint.errors + footprint.workspace;
-  const Bytes fixed = footprint.total() - growing;
-  if (growing.count() <= 0) return 0;
-  return std::max(0.0, std::floor((capacity - fixed) / growing * batch));
-}
-
 }  // namespace gpuscale

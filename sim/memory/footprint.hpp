@@ -47,8 +47,4 @@ struct MemoryOptions {
 
 Footprint footprint(const ModelWork& work, const MemoryOptions& options);
 
-/// The largest batch for which `footprint` stays within `capacity`, from the footprint of one batch:
-/// activations, errors, and workspace grow with the batch, the rest does not.
-double largest_batch(const Footprint& footprint, double batch, Bytes capacity);
-
 }  // namespace gpuscale

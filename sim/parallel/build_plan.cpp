@@ -1,6 +1,7 @@
 #include "parallel/build_plan.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "collective/all_reduce.hpp"
 #include "parallel/step_builder.hpp"
@@ -12,21 +13,6 @@ namespace gpuscale {
 namespace {
 
 constexpr double kForwardAndBackward = 3.0;  // backward makes two products of the size of forward's one
-
-ModelWork lower_rank(const Job& job, const RankGrid& grid, std::int64_t batch) {
-  std::vector<Problem> problems;
-  ModelWork work = lower(job.model,
-                         {.batch = batch,
-                          .precision = job.precision,
-                          .sequence = job.sequence,
-                          .fused_elementwise = job.framework.fused_elementwise,
-                          .fused_attention = job.framework.fused_attention,
-                          .sparse_embeddings = job.framework.sparse_embedding,
-                          .model_split = grid.model},
-                         problems);
-  if (!problems.empty()) throw ScenarioError(std::move(problems));
-  return work;
-}
 
 /// Samples a pass; a remainder makes one more pass of the same size, which errs on the slow side.
 std::int64_t pass_size(const Job& job, const RankGrid& grid, std::int64_t replica_batch) {
@@ -83,7 +69,7 @@ void note_facts(StepBuilder& step) {
   step.result.grid = step.grid;
   step.result.batch = step.batch;
   step.result.tokens_per_sample = step.work.tokens_per_sample;
-  const ModelWork whole = lower_rank(step.job, RankGrid{}, 1);
+  const ModelWork whole = rank_work(step.job, RankGrid{}, 1);
   step.result.parameters = parameter_count(whole);
   step.result.model_flop = forward_flop_per_sample(whole) * kForwardAndBackward * samples;
   step.result.work = step.work;
@@ -135,15 +121,43 @@ BatchSizes batch_sizes(const Job& job, const RankGrid& grid) {
   return sizes;
 }
 
+ModelWork rank_work(const Job& job, const RankGrid& grid, std::int64_t samples) {
+  std::vector<Problem> problems;
+  ModelWork work = lower(job.model,
+                         {.batch = samples,
+                          .precision = job.precision,
+                          .sequence = job.sequence,
+                          .fused_elementwise = job.framework.fused_elementwise,
+                          .fused_attention = job.framework.fused_attention,
+                          .sparse_embeddings = job.framework.sparse_embedding,
+                          .model_split = grid.model},
+                         problems);
+  if (!problems.empty()) throw ScenarioError(std::move(problems));
+  return work;
+}
+
+/// Each rank issues and computes each layer forward and backward in each pass.
+static void refuse_too_many_tasks(const StepBuilder& step) {
+  const double tasks = 4.0 * static_cast<double>(step.work.layers.size()) * static_cast<double>(step.passes) *
+                       static_cast<double>(step.grid.size());
+  if (tasks <= kMostTasks) return;
+  const bool by_passes = step.passes > step.grid.size();
+  throw ScenarioError({{Place{}, fmt::format("a step of {:.3g} tasks is more than the {:.0g} that one run may have; {}",
+                                             tasks, kMostTasks,
+                                             by_passes ? "use a larger 'strategy.model.sub_batch' or a smaller batch"
+                                                       : "use fewer GPUs: every one is simulated")}});
+}
+
 PlannedStep build_plan(const Job& job, const ClusterSpec& spec, const Cluster& cluster) {
   if (job.transfer) return plan_transfer(job, spec, cluster);
   const RankGrid grid = RankGrid::of(job.parallel, static_cast<int>(cluster.ranks.size()));
   const BatchSizes batch = batch_sizes(job, grid);
   const std::int64_t pass = pass_size(job, grid, batch.replica);
   StepBuilder step{
-      .job = job, .spec = spec, .cluster = cluster, .grid = grid, .batch = batch, .work = lower_rank(job, grid, pass)};
+      .job = job, .spec = spec, .cluster = cluster, .grid = grid, .batch = batch, .work = rank_work(job, grid, pass)};
   step.times = layer_times(step.work, spec.gpu, job);
   step.passes = (batch.replica + pass - 1) / pass;
+  refuse_too_many_tasks(step);
   step.ranks = add_ranks(step.plan, job, spec, cluster);
   note_facts(step);
   begin_step(step);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "parallel/job.hpp"
@@ -44,8 +45,15 @@ struct PlannedStep {
   Bytes sent_per_gpu;  ///< by a rank in a step, encoded
   Bytes sent_uncompressed_per_gpu;
   ExchangeAlgorithm algorithm = ExchangeAlgorithm::ring;  ///< used for gradients
+  std::string algorithm_reason;                           ///< why, where it was chosen: of the largest exchange
   std::size_t exchanges = 0;                              ///< gradient exchanges in a step
 };
+
+/// The work of one rank for so many samples of a pass. \throws ScenarioError if the model's layers do not join.
+ModelWork rank_work(const Job& job, const RankGrid& grid, std::int64_t samples);
+
+/// A plan with more tasks than this is refused: it would take minutes and gigabytes.
+inline constexpr double kMostTasks = 2e7;
 
 /// One training step of a job on a cluster as tasks. \pre the job passed the scenario reader's checks.
 PlannedStep build_plan(const Job& job, const ClusterSpec& spec, const Cluster& cluster);

@@ -37,6 +37,9 @@ struct Framework {
   HostCost host;
   ExchangeHabit exchange;
   Transport transport;
+  /// Rate of its matrix products, convolutions and recurrent kernels relative to the GPU family's, which are those
+  /// of the libraries that the family was measured with; above one: newer libraries; (0, 1.5].
+  double kernel_efficiency = 1.0;
   bool fused_elementwise = false;    ///< a compiler fuses element-wise operators into their neighbours
   bool fused_attention = false;      ///< flash attention
   bool fused_optimizer = false;      ///< one kernel for all tensors

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "collective/all_reduce.hpp"
+#include "collective/choose.hpp"
 #include "parallel/buckets.hpp"
 #include "parallel/step_builder.hpp"
 #include "workload/lower.hpp"
@@ -57,7 +58,7 @@ class GradientExchange {
       step_.ranks[i].last = step_.plan.join(std::array{backward_done[i], previous[i]});
     }
     step_.result.exchanges = buckets.size();
-    step_.result.algorithm = algorithm_;
+    if (algorithm_ != ExchangeAlgorithm::automatic) step_.result.algorithm = algorithm_;
   }
 
  private:
@@ -97,6 +98,7 @@ class GradientExchange {
     const bool shrinks = codec(asked).bits_per_value < rule_.number.count() * 8.0;
     exchange.codec = shrinks && !bucket.sparse ? asked : CodecKind::none;
     exchange.call = step_.job.framework.exchange.call;
+    exchange.fidelity = step_.job.parallel.exchange.fidelity;
     exchange.label = step_.plan.label("gradient exchange");
     exchange.codec_label = step_.plan.label("gradient codec");
     return exchange;
@@ -111,14 +113,25 @@ class GradientExchange {
         return add_gpu_server(plan, members, exchange, ready);
       case ExchangeAlgorithm::tree:
         return add_tree_all_reduce(plan, members, exchange, ready);
-      case ExchangeAlgorithm::direct:
-        if (!sparse) return add_direct_all_reduce(plan, members, exchange, ready);
-        break;
       default:
         break;
     }
     if (sparse) return add_all_gather(plan, members, whole_gathered(exchange, members.size()), ready);
-    return add_ring_all_reduce(plan, members, exchange, ready);
+    note_choice(members, exchange);
+    const bool gathers = algorithm_ == ExchangeAlgorithm::gather;  // whoever sums by gathering has a pass of its own
+    return add_collective(plan, members, Collective::all_reduce, gathers ? ExchangeAlgorithm::ring : algorithm_,
+                          exchange, ready);
+  }
+
+  /// Of a free choice the report shows that for the largest exchange.
+  void note_choice(const RankGroup& members, const Exchange& exchange) {
+    if (algorithm_ != ExchangeAlgorithm::automatic || exchange.size <= largest_) return;
+    largest_ = exchange.size;
+    Exchange on_wire = exchange;
+    on_wire.size = encoded_size(codec(exchange.codec), exchange.values, exchange.size);
+    const ExchangeChoice choice = choose_exchange(members, Collective::all_reduce, on_wire, algorithm_);
+    step_.result.algorithm = choice.algorithm;
+    step_.result.algorithm_reason = reason_of(members, Collective::all_reduce, on_wire, choice);
   }
 
   /// Every rank has rows of its own, as large as the exchange: together that many times as much.
@@ -146,6 +159,7 @@ class GradientExchange {
   ExchangeAlgorithm algorithm_;
   BucketRule rule_;
   LaneId server_lane_ = {};
+  Bytes largest_ = {};  ///< of the exchanges for which an algorithm was chosen
 };
 
 }  // namespace

@@ -32,6 +32,7 @@ struct ExchangeConfig {
   std::optional<Bytes> bucket = {};
   std::optional<bool> overlap = {};
   CodecKind codec = CodecKind::none;
+  Fidelity fidelity = Fidelity::coupled;
 
   bool operator==(const ExchangeConfig&) const = default;
 };

@@ -9,40 +9,38 @@ namespace gpuscale {
 
 namespace {
 
-constexpr double kWorthNaming = 0.10;  // of the step; below it compute alone is the answer
+constexpr double kWorthNaming = 0.10;  // of the step; below it the largest part alone is the answer
 
-double share(const Report& report, Seconds part) { return part / report.step_time; }
+struct Part {
+  Seconds time;
+  std::string_view alone;   ///< what it is, when it is the largest part
+  std::string_view beside;  ///< the same, when another part is larger
+};
 
-std::string exchange_in_words(const Report& report) {
-  std::string text = fmt::format("the exchange: {:.0f} % of the step waits for it",
-                                 100 * share(report, report.split.exchange_exposed));
-  if (!report.links.empty()) {
-    text += fmt::format("; busiest is {} at {:.0f} %", report.links.front().name, 100 * report.links.front().load);
-  }
-  return text;
+double percent(const Report& report, Seconds part) { return 100.0 * (part / report.step_time); }
+
+std::string busiest_link(const Report& report) {
+  if (report.links.empty()) return {};
+  return fmt::format("; busiest link {} at {:.0f} %", report.links.front().name, 100 * report.links.front().load);
 }
 
 }  // namespace
 
 std::string limit_in_words(const Report& report) {
   const StepSplit& split = report.split;
-  const std::array<Seconds, 4> parts = {split.exchange_exposed, split.host, split.input, split.bubble};
-  const auto largest = std::ranges::max_element(parts);
-  if (share(report, *largest) < kWorthNaming) {
-    return fmt::format("GPU compute: {:.0f} % of the step", 100 * share(report, split.compute));
+  std::array<Part, 5> parts = {
+      {{split.compute, "GPU compute", "GPU compute"},
+       {split.exchange_exposed, "exchanges that nothing hides", "exposed exchanges"},
+       {split.host, "the host, which issues work more slowly than the GPU does it", "the host"},
+       {split.input, "the input pipeline", "the input pipeline"},
+       {split.bubble, "GPUs without work", "GPUs without work"}}};
+  const Seconds exchange = split.exchange_exposed;
+  std::ranges::stable_sort(parts, std::ranges::greater(), &Part::time);
+  std::string text = fmt::format("{}: {:.0f} % of the step", parts[0].alone, percent(report, parts[0].time));
+  if (percent(report, parts[1].time) >= 100 * kWorthNaming) {
+    text += fmt::format(", {} {:.0f} %", parts[1].beside, percent(report, parts[1].time));
   }
-  switch (largest - parts.begin()) {
-    case 0:
-      return exchange_in_words(report);
-    case 1:
-      return fmt::format("the host: {:.0f} % of the step the GPUs wait for work to be issued",
-                         100 * share(report, split.host));
-    case 2:
-      return fmt::format("the input pipeline: {:.0f} % of the step is spent on preparing samples",
-                         100 * share(report, split.input));
-    default:
-      return fmt::format("idle GPUs: {:.0f} % of the step", 100 * share(report, split.bubble));
-  }
+  return percent(report, exchange) >= 100 * kWorthNaming ? text + busiest_link(report) : text;
 }
 
 std::vector<std::string> not_modelled(const Job& job, const ClusterSpec& spec) {

@@ -13,11 +13,12 @@ namespace gpuscale {
 namespace {
 
 constexpr std::size_t kLinksShown = 8;
+constexpr double kMostSamples = 1e9;  // beyond it a batch has no meaning
 
-Seconds of(const CriticalSplit& split, Activity activity) { return split[static_cast<std::size_t>(activity)]; }
+Seconds of(const StepTimes& times, Activity activity) { return times[static_cast<std::size_t>(activity)]; }
 
 StepSplit step_split(const Plan& plan, const Timeline& timeline) {
-  const CriticalSplit split = critical_split(plan, timeline);
+  const StepTimes split = times_by_activity(plan, timeline);
   return {.compute = of(split, Activity::compute),
           .host = of(split, Activity::host),
           .exchange_exposed = of(split, Activity::exchange),
@@ -82,19 +83,49 @@ std::string strategy_in_words(const Job& job, const PlannedStep& step, std::size
   return text;
 }
 
-MemoryReport memory_report(const Job& job, const PlannedStep& step, const Gpu& gpu, double batch_per_gpu) {
+MemoryOptions memory_options(const Job& job, const PlannedStep& step, std::int64_t passes) {
   const bool server_updates = job.framework.optimizer_on_server && !job.parallel.independent &&
                               step.algorithm == ExchangeAlgorithm::parameter_server_cpu;
+  return {.precision = job.precision,
+          .optimizer = job.optimizer,
+          .optimizer_elsewhere = server_updates,
+          .exchange_buffers = step.exchange_buffers,
+          .framework = job.framework.base_memory,
+          .passes = static_cast<double>(passes)};
+}
+
+/// The largest batch of one copy of the model that fits: secant steps along the footprint, which grows nearly in
+/// proportion to the batch. 0 if not even one sample does.
+double largest_batch_that_fits(const Job& job, const PlannedStep& step, Bytes capacity) {
+  constexpr int kSteps = 4;
+  const auto total = [&](double samples) {
+    const ModelWork work = rank_work(job, step.grid, static_cast<std::int64_t>(samples));
+    return footprint(work, memory_options(job, step, 1)).total();
+  };
+  double fits = 1;
+  Bytes at_fits = total(fits);
+  if (at_fits > capacity) return 0;
+  double other = std::max(2.0, static_cast<double>(step.work.batch));
+  for (int i = 0; i < kSteps; ++i) {
+    const Bytes at_other = total(other);
+    const Bytes per_sample = (at_other - at_fits) / (other - fits);
+    if (at_other <= capacity) {
+      fits = other;
+      at_fits = at_other;
+    }
+    other = std::floor(fits + (capacity - at_fits) / per_sample);
+    if (other <= fits || !(other < kMostSamples)) break;
+  }
+  return fits;
+}
+
+MemoryReport memory_report(const Job& job, const PlannedStep& step, const Gpu& gpu) {
   MemoryReport memory;
-  memory.footprint = footprint(step.work, {.precision = job.precision,
-                                           .optimizer = job.optimizer,
-                                           .optimizer_elsewhere = server_updates,
-                                           .exchange_buffers = step.exchange_buffers,
-                                           .framework = job.framework.base_memory,
-                                           .passes = static_cast<double>(step.passes)});
+  memory.footprint = footprint(step.work, memory_options(job, step, step.passes));
   memory.capacity = gpu.memory_size;
   memory.fits = memory.footprint.total() <= gpu.memory_size;
-  memory.largest_batch_per_gpu = largest_batch(memory.footprint, batch_per_gpu, gpu.memory_size);
+  // A copy of the model sees the samples of all the GPUs it spans.
+  memory.largest_batch_per_gpu = std::floor(largest_batch_that_fits(job, step, gpu.memory_size) / step.grid.model);
   return memory;
 }
 
@@ -159,7 +190,7 @@ Report summarise(const Job& job, const ClusterSpec& spec, const Cluster& cluster
   report.exchanged_per_gpu = step.sent_per_gpu;
   report.exchange_uncompressed_per_gpu = step.sent_uncompressed_per_gpu;
   report.links = busiest_links(cluster.topology, timeline);
-  if (!job.transfer) report.memory = memory_report(job, step, spec.gpu, report.batch_per_gpu);
+  if (!job.transfer) report.memory = memory_report(job, step, spec.gpu);
   report.layers = layer_reports(step);
   report.limited_by = limit_in_words(report);
   report.not_modelled = not_modelled(job, spec);

@@ -1,6 +1,7 @@
 #include "study/simulate.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "execution/execute.hpp"
 #include "parallel/build_plan.hpp"
@@ -11,10 +12,19 @@ namespace gpuscale {
 
 namespace {
 
+Timeline run_plan(const Plan& plan, const Topology& topology) {
+  try {
+    return execute(plan, topology);
+  } catch (const RunTooLong& too_long) {
+    throw ScenarioError({{Place{}, std::string(too_long.what()) +
+                                       "; look for a batch, a size or a rate that is off by orders of magnitude"}});
+  }
+}
+
 Report run_once(const Job& job, const ClusterSpec& spec) {
   const Cluster cluster = build_cluster(spec);
   const PlannedStep step = build_plan(job, spec, cluster);
-  const Timeline timeline = execute(step.plan, cluster.topology);
+  const Timeline timeline = run_plan(step.plan, cluster.topology);
   return summarise(job, spec, cluster, step, timeline);
 }
 
@@ -36,11 +46,24 @@ Report run_on_one_gpu(Job job, ClusterSpec spec) {
   return run(job, spec);
 }
 
+/// A measurement that no card of this kind can have made. Algorithms that save arithmetic (Winograd: 2.25 times)
+/// may exceed the peak rate, but not without bound.
+void refuse_impossible(const Report& plain, Seconds measured) {
+  constexpr double kMostOfPeak = 2.25;
+  const double of_peak = plain.model_flop_utilisation.value_or(0.0) * (plain.step_time / measured);
+  if (of_peak <= kMostOfPeak) return;
+  throw ScenarioError(
+      {{Place{}, fmt::format("'throughput_1gpu' of {:.4g} /s would take {:.0f} % of the peak rate of {}; "
+                             "write what one GPU did, in samples per second",
+                             plain.global_batch / measured.count(), 100 * of_peak, plain.gpu)}});
+}
+
 /// The factor on kernel times with which one GPU reaches the measured throughput: what the step takes
 /// beyond compute stays as it is.
 double calibration_scale(const Job& job, const ClusterSpec& spec) {
   const Report plain = run_on_one_gpu(job, spec);
   const Seconds measured(plain.global_batch / *job.calibrated_throughput);
+  refuse_impossible(plain, measured);
   const Seconds beside = plain.step_time - plain.split.compute;
   const Seconds wanted = measured - beside;
   // A host-bound measurement cannot be reached by faster kernels: then compute takes no part of the step.

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <compare>
 #include <cstdint>
+#include <limits>
 
 #include "units/quantity.hpp"
 
@@ -18,9 +19,14 @@ class Time {
   [[nodiscard]] constexpr std::int64_t picoseconds() const { return picoseconds_; }
   [[nodiscard]] constexpr Seconds since_start() const { return Seconds(static_cast<double>(picoseconds_) * 1e-12); }
 
-  /// The instant a duration later, rounded to the nearest picosecond.
+  /// The end of simulated time: what would come later is this.
+  [[nodiscard]] static constexpr Time last() { return Time(std::numeric_limits<std::int64_t>::max() - 1); }
+
+  /// The instant a duration later, rounded to the nearest picosecond, at most last().
   [[nodiscard]] Time after(Seconds duration) const {
-    return Time(picoseconds_ + std::llround(duration.count() * 1e12));
+    const double picoseconds = duration.count() * 1e12;
+    const auto left = static_cast<double>(last().picoseconds_ - picoseconds_);
+    return picoseconds < left ? Time(picoseconds_ + std::llround(picoseconds)) : last();
   }
 
   constexpr auto operator<=>(const Time&) const = default;

@@ -74,12 +74,12 @@ TEST_SUITE("execution") {
     const Timeline timeline = execute(built, star_of(2, 10_GBps));
     // 5 ms at 0.8 leave 6 ms of work: 11 ms in all, of which 1 ms is booked to the exchange.
     CHECK(timeline.tasks[kernel.index()].end == at(11_ms));
-    const CriticalSplit split = critical_split(built, timeline);
+    const StepTimes split = times_by_activity(built, timeline);
     CHECK(split[static_cast<std::size_t>(Activity::compute)].count() == doctest::Approx(10e-3).epsilon(1e-9));
     CHECK(split[static_cast<std::size_t>(Activity::exchange)].count() == doctest::Approx(1e-3).epsilon(1e-9));
   }
 
-  TEST_CASE("the critical split sums to the end") {
+  TEST_CASE("times by activity sum to the end") {
     PlanBuilder plan;
     const LaneId host = plan.add_lane("host");
     const LaneId gpu = plan.add_lane("gpu0");
@@ -89,8 +89,29 @@ TEST_SUITE("execution") {
     const Plan built = std::move(plan).build();
     const Timeline timeline = execute(built, star_of(2, 10_GBps));
     Seconds sum;
-    for (const Seconds part : critical_split(built, timeline)) sum += part;
+    for (const Seconds part : times_by_activity(built, timeline)) sum += part;
     CHECK(sum.count() == doctest::Approx(timeline.end.since_start().count()).epsilon(1e-12));
+  }
+
+  TEST_CASE("an exchange beside compute is hidden and only what outlasts it is exposed") {
+    PlanBuilder plan;
+    const LaneId gpu = plan.add_lane("gpu0");
+    const TaskId first = plan.add(compute(gpu, 4_ms));
+    plan.add(compute(gpu, 6_ms), {first});
+    plan.add(over_first_channel(80_MB), {first});  // 8 ms, of which 6 beside the second kernel
+    const Plan built = std::move(plan).build();
+    const StepTimes times = times_by_activity(built, execute(built, star_of(2, 10_GBps)));
+    CHECK(times[static_cast<std::size_t>(Activity::compute)].count() == doctest::Approx(10e-3).epsilon(1e-9));
+    CHECK(times[static_cast<std::size_t>(Activity::exchange)].count() == doctest::Approx(2e-3).epsilon(1e-9));
+  }
+
+  TEST_CASE("a run beyond simulated time is refused and not wrapped round") {
+    PlanBuilder plan;
+    plan.add(compute(plan.add_lane("gpu0"), Seconds(1e9)));
+    CHECK_THROWS_AS(execute(std::move(plan).build(), star_of(2, 10_GBps)), RunTooLong);
+    PlanBuilder slow;
+    slow.add(over_first_channel(Bytes(1e30)));
+    CHECK_THROWS_AS(execute(std::move(slow).build(), star_of(2, 10_GBps)), RunTooLong);
   }
 
   TEST_CASE("a transfer of nothing still takes its latency") {

@@ -45,17 +45,4 @@ TEST_SUITE("memory") {
     CHECK(four.activations == one.activations * 4);
     CHECK(four.parameters == one.parameters);
   }
-
-  TEST_CASE("the largest batch fills the card and one sample more does not fit") {
-    const Footprint of = footprint(work_of_ten(), {});
-    const double growing = (of.activations + of.errors + of.workspace).count() / 10;
-    const double fixed = of.total().count() - growing * 10;
-    const double batch = largest_batch(of, 10, 1_GB);
-    CHECK(fixed + batch * growing <= 1e9);
-    CHECK(fixed + (batch + 1) * growing > 1e9);
-  }
-
-  TEST_CASE("a card too small for the parameters holds no sample") {
-    CHECK(largest_batch(footprint(work_of_ten(), {}), 10, 1_MB) == 0);
-  }
 }
