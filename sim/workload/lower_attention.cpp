@@ -27,49 +27,129 @@ bool heads_divide(Lowering& lowering, const LayerSpec& layer, std::int64_t heads
   return false;
 }
 
+namespace {
+
+/// Products that make queries, keys and values of the input, each with what it keeps.
+class Projections {
+ public:
+  Projections(Lowering& lowering, Draft& draft, const AttentionSteps& steps)
+      : lowering_(lowering), draft_(draft), steps_(steps), heads_(steps.heads * steps.head_size) {}
+
+  /// One product for all three, or one for the queries and one for keys and values where those differ.
+  void add() {
+    const Shape& query = steps_.query;
+    const Shape keys = steps_.keys ? lowering_.shape(*steps_.keys) : query;
+    const std::int64_t key_width = steps_.head_size * steps_.kv_heads;
+    const std::int64_t seen = keys.length + steps_.memory;
+    if (!steps_.keys && steps_.kv_heads == steps_.heads) {
+      product("qkv", 3 * heads_, query.width, seen, steps_.needs_gradient);
+    } else {
+      product("query", heads_, query.width, query.length, steps_.needs_gradient);
+      product("key_value", 2 * key_width, keys.width, seen,
+              steps_.keys ? lowering_.needs_gradient(*steps_.keys) : steps_.needs_gradient);
+    }
+    keep(real(heads_) * real(query.length) + 2.0 * real(key_width) * real(seen));
+    if (steps_.rotary) add_rotation(real(query.length) * real(heads_ + key_width));
+  }
+
+  /// Down to two narrow vectors, their norms, and up to every head.
+  void add(const LatentAttention& latent) {
+    const Shape& query = steps_.query;
+    const double length = real(query.length);
+    const std::int64_t turned = steps_.heads * (steps_.head_size + latent.rotary);
+    product("query_down", latent.query, query.width, query.length, steps_.needs_gradient);
+    add_norm("query_norm", latent.query);
+    product("query_up", turned, latent.query, query.length, true);
+    product("key_value_down", latent.key_value + latent.rotary, query.width, query.length, steps_.needs_gradient);
+    add_norm("key_value_norm", latent.key_value);
+    product("key_value_up", 2 * heads_, latent.key_value, query.length, true);
+    keep(length * real(2 * turned + heads_));
+    add_rotation(length * real((steps_.heads + 1) * latent.rotary));
+  }
+
+  /// Keys of distances and the product of every query with them; its result is moved into place.
+  void add_relative_positions() {
+    const std::int64_t seen = steps_.query.length + steps_.memory;
+    const std::int64_t batch = lowering_.options().batch;
+    const std::string distance = named("distance");
+    draft_.product({.name = distance,
+                    .out = heads_,
+                    .in = steps_.query.width,
+                    .rows = seen,
+                    .bias = false,
+                    .needs_gradient = false});
+    draft_.parameter(named("content_bias"), real(heads_));
+    draft_.parameter(named("position_bias"), real(heads_));
+    const GemmKernel scores{.m = seen, .n = steps_.query.length, .k = steps_.head_size, .batch = batch * steps_.heads};
+    const GemmKernel queries{.m = steps_.head_size, .n = steps_.query.length, .k = seen, .batch = batch * steps_.heads};
+    const GemmKernel distances{
+        .m = steps_.head_size, .n = seen, .k = steps_.query.length, .batch = batch * steps_.heads};
+    draft_.step({scores}, {queries, distances}, 1, 2);
+    const Bytes shifted = 2.0 * lowering_.bytes(real(steps_.heads) * real(steps_.query.length) * real(seen));
+    draft_.stream(shifted, shifted);
+  }
+
+ private:
+  [[nodiscard]] std::string named(std::string_view name) const {
+    return std::string(steps_.name_prefix) + std::string(name);
+  }
+
+  void product(std::string_view name, std::int64_t out, std::int64_t in, std::int64_t length, bool needs_gradient) {
+    const std::string full = named(name);
+    draft_.product({.name = full,
+                    .out = out,
+                    .in = in,
+                    .rows = lowering_.options().batch * length,
+                    .bias = steps_.bias,
+                    .needs_gradient = needs_gradient});
+  }
+
+  /// rms_norm of a narrow vector, which is kept before and after.
+  void add_norm(std::string_view name, std::int64_t width) {
+    const double numbers = real(width) * real(steps_.query.length);
+    draft_.parameter(named(name), real(width));
+    draft_.stream(2.0 * lowering_.bytes(numbers), 5.0 * lowering_.bytes(numbers));
+    keep(2.0 * numbers);
+  }
+
+  void add_rotation(double numbers) {
+    if (lowering_.options().fused_elementwise) return;
+    draft_.stream(2.0 * lowering_.bytes(numbers), 2.0 * lowering_.bytes(numbers));
+  }
+
+  void keep(double numbers) { draft_.save(lowering_.bytes(numbers)); }
+
+  Lowering& lowering_;
+  Draft& draft_;
+  const AttentionSteps& steps_;
+  std::int64_t heads_;  // numbers of all heads
+};
+
+}  // namespace
+
 void add_attention(Lowering& lowering, Draft& draft, const AttentionSteps& attention) {
   const Shape& query = attention.query;
   const Shape keys = attention.keys ? lowering.shape(*attention.keys) : query;
   const std::int64_t batch = lowering.options().batch;
-  const std::int64_t head_size = query.width / attention.heads;
-  const std::int64_t key_width = head_size * attention.kv_heads;
+  const std::int64_t key_length = keys.length + attention.memory;
   const bool fused = lowering.options().fused_attention;
-  const auto named = [&](std::string_view name) { return std::string(attention.name_prefix) + std::string(name); };
 
-  Draft::Product projection{.name = "",
-                            .out = query.width,
-                            .in = query.width,
-                            .rows = batch * query.length,
-                            .bias = attention.bias,
-                            .needs_gradient = attention.needs_gradient};
-  const std::string query_name = named("query");
-  const std::string keys_name = named("key_value");
-  const std::string all_name = named("qkv");
-  const std::string out_name = named("out");
-  if (!attention.keys && attention.kv_heads == attention.heads) {
-    Draft::Product all = projection;
-    all.name = all_name;
-    all.out = 3 * query.width;
-    draft.product(all);
+  Projections projections(lowering, draft, attention);
+  if (attention.latent) {
+    projections.add(*attention.latent);
   } else {
-    Draft::Product one = projection;
-    one.name = query_name;
-    draft.product(one);
-    one.name = keys_name;
-    one.in = keys.width;
-    one.out = 2 * key_width;
-    one.rows = batch * keys.length;
-    if (attention.keys) one.needs_gradient = lowering.needs_gradient(*attention.keys);
-    draft.product(one);
+    projections.add();
   }
-  draft.save(lowering.bytes(number_count(query) + 2.0 * real(key_width) * real(keys.length)));
+  if (attention.relative_positions) projections.add_relative_positions();
 
+  // Latent attention: queries and keys are longer than values; the mean has the right FLOP.
+  const std::int64_t position = attention.latent ? attention.latent->rotary / 2 : 0;
   AttentionKernel kernel{.batch = batch,
                          .query_length = query.length,
-                         .key_length = keys.length,
+                         .key_length = key_length,
                          .heads = attention.heads,
                          .kv_heads = attention.kv_heads,
-                         .head_size = head_size,
+                         .head_size = attention.head_size + position,
                          .causal = attention.causal && !attention.keys,
                          .fused = fused};
   const AttentionKernel forward = kernel;
@@ -78,7 +158,8 @@ void add_attention(Lowering& lowering, Draft& draft, const AttentionSteps& atten
   const int operators = fused ? 1 : attention.dropout ? 5 : 4;
   draft.step({forward}, {kernel}, operators, operators);
 
-  const double scores = real(attention.heads) * real(query.length) * real(keys.length);
+  const double context = real(attention.heads) * real(attention.head_size) * real(query.length);
+  const double scores = real(attention.heads) * real(query.length) * real(key_length);
   if (fused) {
     draft.save(real(attention.heads) * real(query.length) * lowering.batch() * Bytes(4));  // log of the softmax sums
   } else {
@@ -86,20 +167,26 @@ void add_attention(Lowering& lowering, Draft& draft, const AttentionSteps& atten
     if (attention.dropout) draft.save(lowering.bytes(scores) + scores * lowering.batch() * Bytes(1));
     const Bytes matrix = lowering.bytes(scores);
     draft.work.workspace = std::max(draft.work.workspace, matrix);
-    const Bytes merged = 2.0 * lowering.bytes(number_count(query));
+    const Bytes merged = 2.0 * lowering.bytes(context);
     draft.stream(merged, merged);  // heads back into one row
   }
 
-  draft.save(lowering.bytes(number_count(query)));
-  projection.name = out_name;
-  projection.needs_gradient = true;
-  draft.product(projection);
+  draft.save(lowering.bytes(context));
+  const std::string out_name = std::string(attention.name_prefix) + "out";
+  draft.product({.name = out_name,
+                 .out = query.width,
+                 .in = attention.heads * attention.head_size,
+                 .rows = batch * query.length,
+                 .bias = attention.bias,
+                 .needs_gradient = true});
 }
 
 Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const AttentionLayer& layer, ValueId in) {
   if (!is_sequence(lowering, spec, in)) return std::nullopt;
   const Shape from = lowering.shape(in);
-  if (!heads_divide(lowering, spec, layer.heads, from)) return in;
+  if (!layer.head_size && !heads_divide(lowering, spec, layer.heads, from)) return in;
+  const std::int64_t head_size = layer.head_size.value_or(from.width / layer.heads);
+  if (!lowering.is_reasonable(spec, sequence(from.length, layer.heads * head_size))) return std::nullopt;
   Draft draft(lowering, spec, in);
   draft.save(in);
   if (layer.cross) draft.save(*lowering.encoder);
@@ -107,8 +194,10 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const AttentionLa
                 {.query = from,
                  .heads = layer.heads,
                  .kv_heads = layer.kv_heads.value_or(layer.heads),
+                 .head_size = head_size,
                  .causal = layer.causal,
                  .bias = layer.bias,
+                 .rotary = layer.rotary,
                  .needs_gradient = lowering.needs_gradient(in),
                  .keys = layer.cross ? lowering.encoder : std::nullopt});
   return draft.finish(from);
@@ -164,15 +253,6 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const AdditiveAtt
   const Bytes joined = 2.0 * lowering.bytes(number_count(to));
   draft.stream(joined, joined);  // context beside the decoder's state
   return draft.finish(to);
-}
-
-Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const FirstTokenLayer&, ValueId in) {
-  if (!is_sequence(lowering, spec, in)) return std::nullopt;
-  const Shape from = lowering.shape(in);
-  Draft draft(lowering, spec, in);
-  const Bytes row = lowering.bytes(real(from.width));
-  draft.stream(2.0 * row, row + lowering.bytes(number_count(from)));
-  return draft.finish(features(from.width));
 }
 
 }  // namespace gpuscale

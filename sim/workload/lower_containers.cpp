@@ -16,6 +16,13 @@ Bytes fork_traffic(const Lowering& lowering, ValueId forked, std::size_t readers
   return passes * static_cast<double>(readers - 1) * lowering.bytes(number_count(lowering.shape(forked)));
 }
 
+/// Whether two outputs can be concatenated: images over channels, vectors over their numbers.
+bool can_stand_beside(const Shape& one, const Shape& other) {
+  if (one.kind != other.kind || one.kind == ShapeKind::tokens) return false;
+  if (one.kind == ShapeKind::image) return one.height == other.height && one.width == other.width;
+  return one.length == other.length;
+}
+
 class Scoped {
  public:
   Scoped(Lowering& lowering, const std::string& scope) : lowering_(lowering) { lowering_.enter(scope); }
@@ -76,11 +83,54 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const ResidualLay
   return draft.finish(sum);
 }
 
-Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const BranchesLayer& layer, ValueId in) {
-  if (lowering.shape(in).kind != ShapeKind::image) {
-    lowering.note(spec, fmt::format("works on an image, but its input is {}", describe(lowering.shape(in))));
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const GateLayer& layer, ValueId in) {
+  const std::string name = lowering.new_name(spec);
+  const Lowered gate = lower_scoped(lowering, layer.body, name, in);
+  if (!gate) return std::nullopt;
+  const Shape from = lowering.shape(in);
+  const Shape by = lowering.shape(*gate);
+  if (by != from && !(from.kind == ShapeKind::image && by == features(from.channels))) {
+    lowering.note(
+        spec, fmt::format(
+                  "its input is {} but its body makes {}; it must make the same{}", describe(from), describe(by),
+                  from.kind == ShapeKind::image ? fmt::format(", or {} features, one a channel", from.channels) : ""));
     return std::nullopt;
   }
+  Draft draft(lowering, name + ".multiply", "multiply", spec.place, lowering.needs_gradient(*gate) ? *gate : in);
+  const Bytes whole = lowering.bytes(number_count(from));
+  const Bytes factors = lowering.bytes(number_count(by));
+  // Backward: errors times factors, and errors times input summed over what shares a factor.
+  draft.stream(2.0 * whole + factors, 4.0 * whole + 2.0 * factors);
+  const Bytes errors = fork_traffic(lowering, in, 2);
+  if (errors > Bytes()) {
+    const int launches = lowering.options().fused_elementwise ? 0 : 1;
+    draft.step({}, {StreamKernel{.moved = errors, .kernels = launches}}, 0, launches);
+  }
+  draft.save(in);
+  draft.save(*gate);
+  return draft.finish(from);
+}
+
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const HeadsLayer& layer, ValueId in) {
+  const std::string name = lowering.new_name(spec);
+  for (std::size_t index = 0; index < layer.heads.size(); ++index) {
+    lowering.has_loss = false;
+    const Lowered out = lower_scoped(lowering, layer.heads[index], fmt::format("{}.{}", name, index), in);
+    if (out && !lowering.has_loss && !lowering.stopped()) {
+      lowering.note(spec,
+                    fmt::format("head {} does not end with a loss; add softmax_loss as its last layer", index + 1));
+    }
+  }
+  lowering.has_loss = true;
+  const Bytes errors = fork_traffic(lowering, in, layer.heads.size());
+  if (errors == Bytes()) return lowering.add_value(features(1), true);
+  Draft draft(lowering, name + ".sum", "sum", spec.place, in);
+  const int launches = lowering.options().fused_elementwise ? 0 : static_cast<int>(layer.heads.size()) - 1;
+  draft.step({}, {StreamKernel{.moved = errors, .kernels = launches}}, 0, launches);
+  return draft.finish(features(1));
+}
+
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const BranchesLayer& layer, ValueId in) {
   const std::string name = lowering.new_name(spec);
   std::vector<ValueId> outs;
   for (std::size_t index = 0; index < layer.branches.size(); ++index) {
@@ -91,15 +141,19 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const BranchesLay
 
   Shape joined = lowering.shape(outs.front());
   ValueId trained = outs.front();
-  joined.channels = 0;
+  const bool images = joined.kind == ShapeKind::image;
+  std::int64_t& side = images ? joined.channels : joined.width;
+  side = 0;
   for (std::size_t index = 0; index < outs.size(); ++index) {
     const Shape& shape = lowering.shape(outs[index]);
-    if (shape.kind != ShapeKind::image || shape.height != joined.height || shape.width != joined.width) {
-      lowering.note(spec, fmt::format("branch 1 makes {} but branch {} {}; their images must be of one size",
-                                      describe(lowering.shape(outs.front())), index + 1, describe(shape)));
+    if (!can_stand_beside(shape, joined)) {
+      lowering.note(spec, fmt::format("branch 1 makes {} but branch {} {}; {}", describe(lowering.shape(outs.front())),
+                                      index + 1, describe(shape),
+                                      images ? "their images must be of one size"
+                                             : "they must be all features, or sequences of one length"));
       return std::nullopt;
     }
-    joined.channels += shape.channels;
+    side += images ? shape.channels : shape.width;
     if (lowering.needs_gradient(outs[index])) trained = outs[index];
   }
   if (!lowering.is_reasonable(spec, joined)) return std::nullopt;

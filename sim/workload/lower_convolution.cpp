@@ -43,13 +43,6 @@ std::optional<Extent> output_extent(Lowering& lowering, const LayerSpec& spec, c
                 output_side(in.width, window.kernel.width, window.stride.width, window.padding.width, window)};
 }
 
-bool is_image(Lowering& lowering, const LayerSpec& spec, ValueId in) {
-  const Shape& shape = lowering.shape(in);
-  if (shape.kind == ShapeKind::image) return true;
-  lowering.note(spec, fmt::format("works on an image, but its input is {}", describe(shape)));
-  return false;
-}
-
 /// Scratch of the forward algorithm; the rule is in README.md.
 Bytes workspace(const Lowering& lowering, const ConvolutionKernel& kernel) {
   const std::int64_t side = kernel.kernel_height;
@@ -70,6 +63,13 @@ Bytes workspace(const Lowering& lowering, const ConvolutionKernel& kernel) {
 }
 
 }  // namespace
+
+bool is_image(Lowering& lowering, const LayerSpec& spec, ValueId in) {
+  const Shape& shape = lowering.shape(in);
+  if (shape.kind == ShapeKind::image) return true;
+  lowering.note(spec, fmt::format("works on an image, but its input is {}", describe(shape)));
+  return false;
+}
 
 Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const ConvolutionLayer& layer, ValueId in) {
   if (!is_image(lowering, spec, in)) return std::nullopt;
@@ -159,10 +159,10 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const GlobalAvera
 }
 
 Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const FlattenLayer&, ValueId in) {
-  if (!is_image(lowering, spec, in)) return std::nullopt;
   const Shape from = lowering.shape(in);
+  if (from.kind != ShapeKind::sequence && !is_image(lowering, spec, in)) return std::nullopt;
   Draft draft(lowering, spec, in);
-  return draft.finish_view(features(from.channels * from.height * from.width));
+  return draft.finish_view(features(from.channels * from.height * from.width * from.length));
 }
 
 }  // namespace gpuscale

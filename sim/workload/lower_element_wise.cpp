@@ -27,8 +27,8 @@ bool has_numbers(Lowering& lowering, const LayerSpec& spec, ValueId in) {
 
 Lowered lower_batch_norm(Lowering& lowering, const LayerSpec& spec, ValueId in) {
   const Shape from = lowering.shape(in);
-  if (from.kind != ShapeKind::image && from.kind != ShapeKind::features) {
-    lowering.note(spec, fmt::format("works on an image or features, but its input is {}", describe(from)));
+  if (from.kind == ShapeKind::tokens) {
+    lowering.note(spec, fmt::format("its input is {}; put an embedding before it", describe(from)));
     return std::nullopt;
   }
   const double channels = static_cast<double>(from.kind == ShapeKind::image ? from.channels : from.width);
@@ -55,16 +55,18 @@ Lowered lower_local_response_norm(Lowering& lowering, const LayerSpec& spec, Val
   return draft.finish_saving_output(from);
 }
 
-Lowered lower_layer_norm(Lowering& lowering, const LayerSpec& spec, ValueId in) {
+/// layer_norm, and rms_norm, which is not centred.
+Lowered lower_row_norm(Lowering& lowering, const LayerSpec& spec, bool centred, ValueId in) {
   if (!has_vectors(lowering, spec, in)) return std::nullopt;
   const Shape from = lowering.shape(in);
   Draft draft(lowering, spec, in);
   draft.parameter("weight", static_cast<double>(from.width));
-  draft.parameter("bias", static_cast<double>(from.width));
+  if (centred) draft.parameter("bias", static_cast<double>(from.width));
   const Bytes tensor = lowering.bytes(number_count(from));
   draft.stream(2.0 * tensor, 5.0 * tensor);
   draft.save(in);
-  draft.save(static_cast<double>(from.length) * lowering.batch() * Bytes(8));  // mean and deviation of each row
+  // Mean and deviation of each row, or its root mean square.
+  draft.save(static_cast<double>(from.length) * lowering.batch() * Bytes(centred ? 8 : 4));
   return draft.finish(from);
 }
 
@@ -77,7 +79,9 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const NormLayer& 
     case NormKind::local_response_norm:
       return lower_local_response_norm(lowering, spec, in);
     case NormKind::layer_norm:
-      return lower_layer_norm(lowering, spec, in);
+      return lower_row_norm(lowering, spec, true, in);
+    case NormKind::rms_norm:
+      return lower_row_norm(lowering, spec, false, in);
   }
   return std::nullopt;
 }
@@ -90,12 +94,27 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const ActivationL
     const Bytes tensor = lowering.bytes(number_count(shape));
     draft.stream(2.0 * tensor, 3.0 * tensor);
   }
-  if (layer.kind == ActivationKind::gelu) {  // its derivative needs the input; the others' the output
+  if (layer.kind == ActivationKind::gelu || layer.kind == ActivationKind::silu) {  // their derivatives need the input
     draft.save(in);
     return draft.finish(shape);
   }
   draft.work.in_place = layer.kind == ActivationKind::relu && !lowering.saved(in);
   return draft.finish_saving_output(shape);
+}
+
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const GatedTanhLayer&, ValueId in) {
+  if (!is_image(lowering, spec, in)) return std::nullopt;
+  const Shape from = lowering.shape(in);
+  if (from.channels % 2 != 0) {
+    lowering.note(spec, fmt::format("needs two halves, but its input has {} channels", from.channels));
+    return std::nullopt;
+  }
+  const Shape to = image(from.channels / 2, from.height, from.width);
+  Draft draft(lowering, spec, in);
+  const Bytes half = lowering.bytes(number_count(to));
+  if (!lowering.options().fused_elementwise) draft.stream(3.0 * half, 5.0 * half);
+  draft.save(in);
+  return draft.finish(to);
 }
 
 Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const DropoutLayer&, ValueId in) {

@@ -28,6 +28,17 @@ std::string nearest_degrees(std::int64_t units, std::int64_t degree) {
                     : fmt::format("the nearest degrees that do are {} and {}", below, above);
 }
 
+/// Adds one of `count` learned vectors to each position.
+ValueId add_vectors(Lowering& lowering, const LayerSpec& spec, std::int64_t count, ValueId in) {
+  const Shape from = lowering.shape(in);
+  Draft draft(lowering, spec, in);
+  draft.parameter("weight", real(count) * real(from.width));
+  const Bytes whole = lowering.bytes(number_count(from));
+  draft.stream(lowering.options().fused_elementwise ? Bytes() : 2.0 * whole, whole);
+  draft.work.in_place = true;
+  return draft.finish(from);
+}
+
 }  // namespace
 
 bool splits_evenly(Lowering& lowering, const LayerSpec& layer, std::int64_t units, std::string_view what) {
@@ -48,9 +59,10 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const LinearLayer
     lowering.note(spec, fmt::format("its input is {}; put an embedding before it", describe(from)));
     return std::nullopt;
   }
-  if (layer.tied && !lowering.embeddings.contains({layer.out, from.width})) {
+  const std::int64_t vocabulary = layer.rows_of.value_or(layer.out);
+  if (layer.tied && !lowering.embeddings.contains({vocabulary, from.width})) {
     lowering.note(spec, fmt::format("tied to an embedding, but none before it has vocabulary {} and width {}",
-                                    layer.out, from.width));
+                                    vocabulary, from.width));
   }
   const Shape to = from.kind == ShapeKind::sequence ? sequence(from.length, layer.out) : features(layer.out);
   if (!lowering.is_reasonable(spec, to)) return std::nullopt;
@@ -107,6 +119,11 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const EmbeddingLa
   return draft.finish(to);
 }
 
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const SegmentEmbeddingLayer& layer, ValueId in) {
+  if (!is_sequence(lowering, spec, in)) return std::nullopt;
+  return add_vectors(lowering, spec, layer.segments, in);
+}
+
 Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const PositionEmbeddingLayer& layer, ValueId in) {
   if (!is_sequence(lowering, spec, in)) return std::nullopt;
   const Shape from = lowering.shape(in);
@@ -114,12 +131,7 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const PositionEmb
     lowering.note(spec,
                   fmt::format("{} positions are fewer than the sequence length {}", layer.positions, from.length));
   }
-  Draft draft(lowering, spec, in);
-  draft.parameter("weight", real(layer.positions) * real(from.width));
-  const Bytes whole = lowering.bytes(number_count(from));
-  draft.stream(lowering.options().fused_elementwise ? Bytes() : 2.0 * whole, whole);
-  draft.work.in_place = true;
-  return draft.finish(from);
+  return add_vectors(lowering, spec, layer.positions, in);
 }
 
 }  // namespace gpuscale

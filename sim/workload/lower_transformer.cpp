@@ -1,5 +1,7 @@
 // The Transformer block: attention and a feed-forward net, each with norm, dropout and residual sum.
 
+#include <algorithm>
+
 #include "workload/lowering.hpp"
 
 namespace gpuscale {
@@ -44,6 +46,10 @@ class Block {
     AttentionSteps steps = attention();
     steps.causal = layer_.causal;
     steps.needs_gradient = needs_gradient;
+    steps.rotary = layer_.rotary;
+    steps.memory = layer_.memory;
+    steps.relative_positions = layer_.relative_positions;
+    steps.latent = layer_.latent;
     steps.name_prefix = "attention.";
     add_attention(lowering_, draft_, steps);
     add_residual();
@@ -61,22 +67,18 @@ class Block {
   }
 
   void add_feed_forward() {
-    const std::int64_t rows = lowering_.options().batch * shape_.length;
-    const bool with_gate = gated(layer_.activation);
-    const Bytes inner = lowering_.bytes(static_cast<double>(shape_.length) * static_cast<double>(layer_.ffn));
     draft_.save(tensor_);
     add_norm("norm_ffn");
-    draft_.product({.name = with_gate ? "ffn.gate_up" : "ffn.up",
-                    .out = with_gate ? 2 * layer_.ffn : layer_.ffn,
-                    .in = shape_.width,
-                    .rows = rows,
-                    .bias = layer_.bias});
-    if (!lowering_.options().fused_elementwise) {
-      draft_.stream((with_gate ? 3.0 : 2.0) * inner, (with_gate ? 5.0 : 3.0) * inner);
+    const FeedForwardSteps net{.width = shape_.width,
+                               .ffn = layer_.ffn,
+                               .rows = lowering_.options().batch * shape_.length,
+                               .activation = layer_.activation,
+                               .bias = layer_.bias};
+    if (layer_.experts) {
+      add_experts(lowering_, draft_, *layer_.experts, net);
+    } else {
+      gpuscale::add_feed_forward(lowering_, draft_, net);
     }
-    // relu keeps its output, gelu also its input, a gated form both its inputs.
-    draft_.save((with_gate ? 3.0 : layer_.activation == FeedForward::relu ? 1.0 : 2.0) * inner);
-    draft_.product({.name = "ffn.down", .out = shape_.width, .in = layer_.ffn, .rows = rows, .bias = layer_.bias});
     add_residual();
   }
 
@@ -85,6 +87,7 @@ class Block {
     return {.query = shape_,
             .heads = layer_.heads,
             .kv_heads = layer_.kv_heads.value_or(layer_.heads),
+            .head_size = layer_.head_size.value_or(shape_.width / layer_.heads),
             .bias = layer_.bias,
             .dropout = layer_.dropout};
   }
@@ -101,8 +104,11 @@ class Block {
 Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const TransformerBlockLayer& layer, ValueId in) {
   if (!is_sequence(lowering, spec, in)) return std::nullopt;
   const Shape shape = lowering.shape(in);
-  if (!heads_divide(lowering, spec, layer.heads, shape)) return in;
-  if (!lowering.is_reasonable(spec, sequence(shape.length, layer.ffn))) return std::nullopt;
+  if (!layer.head_size && !heads_divide(lowering, spec, layer.heads, shape)) return in;
+  const std::int64_t heads = layer.heads * layer.head_size.value_or(shape.width / layer.heads);
+  if (!lowering.is_reasonable(spec, sequence(shape.length, heads))) return std::nullopt;
+  const std::int64_t inner = layer.experts ? layer.experts->ffn.value_or(layer.ffn) : layer.ffn;
+  if (!lowering.is_reasonable(spec, sequence(shape.length, std::max(inner, layer.memory)))) return std::nullopt;
   Draft draft(lowering, spec, in);
   Block block(lowering, draft, layer, shape);
   draft.save(in);

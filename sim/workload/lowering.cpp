@@ -123,23 +123,25 @@ void Draft::stream(Bytes forward, Bytes backward) {
 }
 
 void Draft::product(const Product& product) {
-  const auto [name, out, in, rows, bias, needs_gradient, own_weight, split] = product;
+  const auto [name, out, in, rows, bias, needs_gradient, own_weight, split, groups, met] = product;
+  const std::int64_t batch = met.value_or(groups);
+  const double matrices = static_cast<double>(groups);
   const std::string prefix = name.empty() ? "" : fmt::format("{}.", name);
   if (!own_weight) shares_parameters();
-  if (own_weight) parameter(prefix + "weight", static_cast<double>(out) * static_cast<double>(in), split);
-  if (bias) parameter(prefix + "bias", static_cast<double>(out), split);
+  if (own_weight) parameter(prefix + "weight", matrices * static_cast<double>(out) * static_cast<double>(in), split);
+  if (bias) parameter(prefix + "bias", matrices * static_cast<double>(out), split);
 
   std::vector<Kernel> backward;
-  if (needs_gradient) backward.emplace_back(GemmKernel{.m = in, .n = rows, .k = out});
-  backward.emplace_back(GemmKernel{.m = out, .n = in, .k = rows});
+  if (needs_gradient) backward.emplace_back(GemmKernel{.m = in, .n = rows, .k = out, .batch = batch});
+  backward.emplace_back(GemmKernel{.m = out, .n = in, .k = rows, .batch = batch});
   const int backward_operators = static_cast<int>(backward.size());
-  step({GemmKernel{.m = out, .n = rows, .k = in}}, std::move(backward), 1, backward_operators);
+  step({GemmKernel{.m = out, .n = rows, .k = in, .batch = batch}}, std::move(backward), 1, backward_operators);
 
   // Forward, the bias is added as the product is written; backward, its gradient is a sum over rows,
   // part of the same operator.
   if (bias && !lowering_.options().fused_elementwise) {
-    const Bytes errors =
-        static_cast<double>(out) * static_cast<double>(rows) * activation_size(lowering_.options().precision);
+    const Bytes errors = static_cast<double>(batch) * static_cast<double>(out) * static_cast<double>(rows) *
+                         activation_size(lowering_.options().precision);
     step({}, {StreamKernel{.moved = errors}}, 0, 0);
   }
 }

@@ -69,6 +69,7 @@ class Lowering {
 
   ModelWork work;
   std::optional<ValueId> encoder;                              ///< output of the encoder, while lowering its decoder
+  std::map<std::string, ValueId, std::less<>> remembered;      ///< by the name that `remember` gave
   std::set<std::pair<std::int64_t, std::int64_t>> embeddings;  ///< vocabulary and width of those seen
   bool has_loss = false;
 
@@ -115,9 +116,11 @@ class Draft {
     std::int64_t in = 1;
     std::int64_t rows = 1;
     bool bias = true;
-    bool needs_gradient = true;  ///< errors of the input are wanted
-    bool own_weight = true;      ///< false: the weight is counted elsewhere
-    bool split = false;          ///< `out` is this rank's part
+    bool needs_gradient = true;                   ///< errors of the input are wanted
+    bool own_weight = true;                       ///< false: the weight is counted elsewhere
+    bool split = false;                           ///< `out` is this rank's part
+    std::int64_t groups = 1;                      ///< independent matrices of this size, each with `rows` rows
+    std::optional<std::int64_t> groups_met = {};  ///< how many of them have rows; absent: all
   };
   /// A matrix product with weights: forward m = out, n = rows, k = in; backward data and weights.
   void product(const Product& product);
@@ -157,8 +160,13 @@ struct AttentionSteps {
   Shape query;
   std::int64_t heads = 1;
   std::int64_t kv_heads = 1;
+  std::int64_t head_size = 1;
   bool causal = false;
   bool bias = true;
+  bool rotary = false;
+  std::int64_t memory = 0;
+  bool relative_positions = false;
+  std::optional<LatentAttention> latent = {};
   bool dropout = false;               ///< of the probabilities
   bool needs_gradient = true;         ///< errors of the query input are wanted
   std::optional<ValueId> keys = {};   ///< the encoder's output for cross attention
@@ -167,6 +175,22 @@ struct AttentionSteps {
 void add_attention(Lowering& lowering, Draft& draft, const AttentionSteps& attention);
 /// False, with a problem, if the heads do not divide the width.
 bool heads_divide(Lowering& lowering, const LayerSpec& layer, std::int64_t heads, const Shape& shape);
+/// The feed-forward net of a Transformer block, added to a layer as steps.
+struct FeedForwardSteps {
+  std::int64_t width = 1;  ///< of its input and output
+  std::int64_t ffn = 1;
+  std::int64_t rows = 1;  ///< of the batch
+  FeedForward activation = FeedForward::gelu;
+  bool bias = true;
+  std::string_view name_prefix = "ffn.";
+  std::int64_t experts = 1;                      ///< such nets, each with `rows` rows
+  std::optional<std::int64_t> experts_met = {};  ///< how many of them have rows; absent: all
+};
+void add_feed_forward(Lowering& lowering, Draft& draft, const FeedForwardSteps& net);
+/// Router, experts and the way there and back, instead of a feed-forward net.
+void add_experts(Lowering& lowering, Draft& draft, const ExpertMixture& mixture, FeedForwardSteps net);
+/// False, with a problem, if this is not an image.
+bool is_image(Lowering& lowering, const LayerSpec& layer, ValueId in);
 /// False, with a problem that says what to do, if this is not a sequence.
 bool is_sequence(Lowering& lowering, const LayerSpec& layer, ValueId in);
 /// False, with a problem naming degrees that work, if units do not split over the ranks.
@@ -198,6 +222,24 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const ResidualLay
 Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const BranchesLayer& layer, ValueId in);
 Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const RepeatLayer& layer, ValueId in);
 Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const GroupLayer& layer, ValueId in);
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const TransposedConvolutionLayer& layer, ValueId in);
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const SpaceToDepthLayer& layer, ValueId in);
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const FirstChannelsLayer& layer, ValueId in);
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const ToSequenceLayer& layer, ValueId in);
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const ToImageLayer& layer, ValueId in);
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const GatedTanhLayer& layer, ValueId in);
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const EmbeddingTablesLayer& layer, ValueId in);
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const ProductLayer& layer, ValueId in);
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const SegmentEmbeddingLayer& layer, ValueId in);
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const ContextLayer& layer, ValueId in);
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const ClassTokenLayer& layer, ValueId in);
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const GatherTokensLayer& layer, ValueId in);
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const OtherInputLayer& layer, ValueId in);
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const RememberLayer& layer, ValueId in);
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const RecallLayer& layer, ValueId in);
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const GateLayer& layer, ValueId in);
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const InteractionLayer& layer, ValueId in);
+Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const HeadsLayer& layer, ValueId in);
 Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const EncoderDecoderLayer& layer, ValueId in);
 
 }  // namespace gpuscale

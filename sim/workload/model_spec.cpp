@@ -30,6 +30,24 @@ std::string_view kind_name(const LayerKind& layer) {
     std::string_view operator()(const BranchesLayer&) const { return "branches"; }
     std::string_view operator()(const RepeatLayer&) const { return "repeat"; }
     std::string_view operator()(const GroupLayer&) const { return "use"; }
+    std::string_view operator()(const TransposedConvolutionLayer&) const { return "transposed_conv"; }
+    std::string_view operator()(const SpaceToDepthLayer&) const { return "space_to_depth"; }
+    std::string_view operator()(const FirstChannelsLayer&) const { return "first_channels"; }
+    std::string_view operator()(const ToSequenceLayer&) const { return "to_sequence"; }
+    std::string_view operator()(const ToImageLayer&) const { return "to_image"; }
+    std::string_view operator()(const GatedTanhLayer&) const { return "gated_tanh"; }
+    std::string_view operator()(const EmbeddingTablesLayer&) const { return "embedding_tables"; }
+    std::string_view operator()(const ProductLayer&) const { return "product"; }
+    std::string_view operator()(const SegmentEmbeddingLayer&) const { return "segment_embedding"; }
+    std::string_view operator()(const ContextLayer&) const { return "context"; }
+    std::string_view operator()(const ClassTokenLayer&) const { return "class_token"; }
+    std::string_view operator()(const GatherTokensLayer&) const { return "gather_tokens"; }
+    std::string_view operator()(const OtherInputLayer&) const { return "other_input"; }
+    std::string_view operator()(const RememberLayer&) const { return "remember"; }
+    std::string_view operator()(const RecallLayer&) const { return "recall"; }
+    std::string_view operator()(const GateLayer&) const { return "gate"; }
+    std::string_view operator()(const InteractionLayer&) const { return "interaction"; }
+    std::string_view operator()(const HeadsLayer&) const { return "heads"; }
     std::string_view operator()(const EncoderDecoderLayer&) const { return "encoder_decoder"; }
   };
   return std::visit(Name(), layer);

@@ -47,6 +47,45 @@ TEST_SUITE("workload") {
     CHECK(work.layers[2].name == "residual1.shortcut.conv1");
   }
 
+  TEST_CASE("branches of vectors stand side by side") {
+    const BranchesLayer vectors{.branches = {{{LinearLayer{.out = 3}}}, {{LinearLayer{.out = 5}}}}};
+    CHECK(lowered(features(4), {{vectors}}).layers[2].out == features(8));
+    CHECK(lowered(sequence(6, 4), {{vectors}}).layers[2].out == sequence(6, 8));
+    const BranchesLayer unlike{.branches = {{{LinearLayer{.out = 3}}}, {{FirstTokenLayer{}}}}};
+    CHECK(problems_of(model(sequence(6, 4), {at(10, unlike), at(11, SoftmaxLossLayer{})})) ==
+          std::vector<std::string>{"model.yaml:10:5: error: branches: branch 1 makes a sequence of 6x3 but branch 2 4 "
+                                   "features; they must be all features, or sequences of one length"});
+  }
+
+  TEST_CASE("a gate multiplies an image by one number a channel") {
+    // Squeeze and excitation as in EfficientNet: 16 channels, 4 in the small net.
+    const GateLayer gate{.body = {{GlobalAveragePoolLayer{}},
+                                  {LinearLayer{.out = 4}},
+                                  {ActivationLayer{ActivationKind::silu}},
+                                  {LinearLayer{.out = 16}},
+                                  {ActivationLayer{ActivationKind::sigmoid}}}};
+    const ModelWork work = lowered(image(3, 8, 8), {{one_by_one(16)}, {gate}, {FlattenLayer{}}});
+    const LayerWork& product = work.layers[6];
+    CHECK(product.name == "gate1.multiply");
+    CHECK(product.out == image(16, 8, 8));
+    const Bytes tensor(4.0 * 16 * 8 * 8);
+    CHECK(moved(product.forward) == 2.0 * tensor + Bytes(4.0 * 16));
+    CHECK(moved(product.backward) == 7.0 * tensor + Bytes(2.0 * 4 * 16));  // three of them sum the two paths' errors
+    CHECK(product.saved == tensor);                                        // sigmoid keeps the factors
+  }
+
+  TEST_CASE("each head ends in a loss and the errors of all meet") {
+    const HeadsLayer heads{
+        .heads = {{{LinearLayer{.out = 3}}, {SoftmaxLossLayer{}}}, {{FirstTokenLayer{}}, {SoftmaxLossLayer{}}}}};
+    std::vector<Problem> problems;
+    const ModelWork work = lower(model(sequence(6, 4), {{LinearLayer{.out = 8}}, {heads}}), {}, problems);
+    CHECK(problems.empty());
+    REQUIRE(work.layers.size() == 6);
+    CHECK(work.layers[1].name == "heads1.0.linear1");
+    CHECK(work.layers[5].name == "heads1.sum");
+    CHECK(moved(work.layers[5].backward) == Bytes(3.0 * 4 * 6 * 8));
+  }
+
   TEST_CASE("the first inception module of GoogLeNet joins to 256 channels") {
     // Szegedy et al. 2014, table 1, inception (3a): 159K parameters counted there without biases.
     const BranchesLayer inception{

@@ -4,6 +4,18 @@ using namespace gpuscale;
 using namespace gpuscale::test;
 
 TEST_SUITE("workload") {
+  TEST_CASE("a norm by the root mean square has no bias and keeps one number a row") {
+    const ModelWork centred = lowered(sequence(5, 16), {{LinearLayer{.out = 16}}, {NormLayer{NormKind::layer_norm}}});
+    const ModelWork plain = lowered(sequence(5, 16), {{LinearLayer{.out = 16}}, {NormLayer{NormKind::rms_norm}}});
+    CHECK(parameter_count(centred.layers[1]) == 32);
+    CHECK(parameter_count(plain.layers[1]) == 16);
+    CHECK(centred.layers[1].saved - plain.layers[1].saved == Bytes(4.0 * 5));
+  }
+
+  TEST_CASE("batch_norm of a sequence has a weight for each number of its vectors") {
+    CHECK(parameter_count(lowered(sequence(5, 16), {{NormLayer{NormKind::batch_norm}}})) == 32);
+  }
+
   TEST_CASE("a normalised convolution keeps two tensors for the backward pass") {
     // Input of batch_norm and the relu's output, which the next convolution shares.
     const auto conv = ConvolutionLayer{.out = 16, .kernel = {3, 3}, .padding = {1, 1}, .bias = false};

@@ -36,8 +36,8 @@ TEST_SUITE("workload") {
           one("10:5: error: lstm: works on a sequence, but its input is 8 tokens; put an embedding before it"));
     CHECK(problems(image(3, 4, 4), {}) ==
           one("10:5: error: softmax_loss: its input is an image of 3x4x4; put flatten or global_avg_pool before it"));
-    CHECK(problems(sequence(3, 4), {NormLayer{NormKind::batch_norm}}) ==
-          one("10:5: error: batch_norm: works on an image or features, but its input is a sequence of 3x4"));
+    CHECK(problems(tokens(3), {NormLayer{NormKind::batch_norm}}) ==
+          one("10:5: error: batch_norm: its input is 3 tokens; put an embedding before it"));
     CHECK(problems(sequence(3, 4), {PositionEmbeddingLayer{.positions = 2}}) ==
           one("10:5: error: position_embedding: 2 positions are fewer than the sequence length 3"));
   }
@@ -55,6 +55,86 @@ TEST_SUITE("workload") {
           one("10:5: error: attention: 3 heads do not divide a width of 10"));
     CHECK(problems(sequence(3, 12), {TransformerBlockLayer{.heads = 4, .kv_heads = 3, .ffn = 4}}) ==
           one("10:5: error: transformer_block: 3 kv_heads do not divide 4 heads"));
+  }
+
+  TEST_CASE("experts and latent attention must make sense") {
+    CHECK(problems(sequence(3, 12),
+                   {TransformerBlockLayer{.heads = 4, .ffn = 4, .experts = ExpertMixture{.count = 2, .active = 3}}}) ==
+          one("10:5: error: transformer_block: a token visits 3 experts but there are 2"));
+    CHECK(problems(sequence(3, 12),
+                   {TransformerBlockLayer{
+                       .heads = 4, .ffn = 4, .experts = ExpertMixture{.count = 2, .active = 1, .capacity = 0.0}}}) ==
+          one("10:5: error: transformer_block: 'experts.capacity' is 0; it must be above 0 and at most 1000"));
+    CHECK(problems(sequence(3, 12),
+                   {TransformerBlockLayer{.heads = 4,
+                                          .kv_heads = 2,
+                                          .ffn = 4,
+                                          .latent = LatentAttention{.query = 4, .key_value = 4, .rotary = 3}}}) ==
+          Texts{"model.yaml:10:5: error: transformer_block: 'latent.rotary' must be even: positions turn pairs of "
+                "numbers",
+                "model.yaml:10:5: error: transformer_block: latent attention has keys and values for every head; "
+                "leave 'kv_heads' out"});
+    CHECK(problems(sequence(3, 10), {TransformerBlockLayer{.heads = 3, .head_size = 4, .ffn = 4}}).empty());
+  }
+
+  TEST_CASE("layers that reshape say what does not fit") {
+    const Shape picture = image(3, 4, 6);
+    CHECK(problems(picture, {SpaceToDepthLayer{{1, 4}}}) ==
+          one("10:5: error: space_to_depth: blocks of 1x4 do not divide an image of 3x4x6"));
+    CHECK(problems(picture, {FirstChannelsLayer{4}}) ==
+          one("10:5: error: first_channels: keeps 4 channels, but its input has 3"));
+    CHECK(problems(picture, {GatedTanhLayer{}}) ==
+          one("10:5: error: gated_tanh: needs two halves, but its input has 3 channels"));
+    CHECK(problems(picture, {TransposedConvolutionLayer{.out = 2, .padding = {3, 3}}}) ==
+          one("10:5: error: transposed_conv: 'padding' leaves nothing of its output: -2x0"));
+    CHECK(problems(image(1, 1 << 20, 1 << 20), {ToSequenceLayer{}}) ==
+          one("10:5: error: to_sequence: makes 1099511627776 positions, more than 2^30; check the sizes"));
+    CHECK(problems(image(1, 1 << 20, 1), {TransposedConvolutionLayer{.out = 1, .stride = {1 << 20, 1}}}) ==
+          one("10:5: error: transposed_conv: makes an image of 1x1099510579201x1, a side of more than 2^30; check the "
+              "sizes"));
+    CHECK(problems(sequence(3, 4), {AttentionLayer{.heads = 1 << 30, .head_size = 1 << 30}}) ==
+          one("10:5: error: attention: makes a sequence of 3x1152921504606846976 per sample, more than 2^40 numbers; "
+              "check the sizes"));
+    CHECK(problems(features(4), {ToSequenceLayer{}}) ==
+          one("10:5: error: to_sequence: works on an image, but its input is 4 features"));
+    CHECK(problems(sequence(3, 4), {GatherTokensLayer{.share = 1.5}}) ==
+          one("10:5: error: gather_tokens: 'share' is 1.5; it must be above 0 and at most 1"));
+    CHECK(problems(sequence(3, 4), {RecallLayer{"mel"}}) ==
+          one("10:5: error: recall: nothing before it is remembered as 'mel'"));
+    CHECK(problems(sequence(3, 4), {ContextLayer{}}) ==
+          one("10:5: error: context: looks at an encoder; it must stand in the decoder of encoder_decoder"));
+    CHECK(problems(tokens(3), {EmbeddingTablesLayer{.vocabularies = {5, 6}, .width = 4}}) ==
+          one("10:5: error: embedding_tables: needs one token for each of its 2 tables, but its input is 3 tokens"));
+    CHECK(problems(features(3), {OtherInputLayer{features(0)}}) ==
+          one("10:5: error: other_input: input of 0 features: sizes must be between 1 and 2^30"));
+  }
+
+  TEST_CASE("a gate an interaction and heads say what they hold") {
+    const LayerSpec narrow{LinearLayer{.out = 2}};
+    CHECK(problems(features(8), {GateLayer{.body = {narrow}}}) ==
+          one("10:5: error: gate: its input is 8 features but its body makes 2 features; it must make the same"));
+    CHECK(problems(image(4, 2, 2), {GateLayer{.body = {{GlobalAveragePoolLayer{}}, narrow}}}) ==
+          one("10:5: error: gate: its input is an image of 4x2x2 but its body makes 2 features; it must make the same, "
+              "or 4 features, one a channel"));
+    CHECK(problems(sequence(3, 8), {InteractionLayer{.dense = {{FlattenLayer{}}, narrow}}}) ==
+          one("10:5: error: interaction: its vectors have 8 numbers but 'dense' makes 2 features"));
+    CHECK(problems_of(model(features(8), {at(10, HeadsLayer{.heads = {{narrow, {SoftmaxLossLayer{}}}, {narrow}}})})) ==
+          one("10:5: error: heads: head 2 does not end with a loss; add softmax_loss as its last layer"));
+    CHECK(problems(features(8), {ResidualLayer{.body = {at(11, HeadsLayer{.heads = {{at(12, SoftmaxLossLayer{})}}})},
+                                               .shortcut = {}}}) ==
+          Texts{"model.yaml:11:5: error: heads: inside residual; it must be the last layer of the model",
+                "model.yaml:12:5: error: softmax_loss: inside residual; it must be the last layer of the model"});
+  }
+
+  TEST_CASE("a tied output takes rows of a table that is there") {
+    const EmbeddingLayer table{.vocabulary = 50, .width = 4};
+    CHECK(problems(tokens(3), {table, LinearLayer{.out = 20, .bias = false, .tied = true, .rows_of = 50}}).empty());
+    CHECK(problems(tokens(3), {table, LinearLayer{.out = 20, .tied = true, .rows_of = 60}}) ==
+          one("11:5: error: linear: tied to an embedding, but none before it has vocabulary 60 and width 4"));
+    CHECK(problems(tokens(3), {table, LinearLayer{.out = 70, .rows_of = 60}}) ==
+          Texts{"model.yaml:11:5: error: linear: 'rows_of' is the vocabulary of a tied embedding; write 'tied: true' "
+                "too",
+                "model.yaml:11:5: error: linear: 'out' is 70, more than the 60 of 'rows_of'"});
   }
 
   TEST_CASE("sizes that are not positive or absurd are refused") {
