@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "topology/fabric.hpp"
 #include "units/check.hpp"
 
 namespace gpuscale {
@@ -24,23 +25,21 @@ void connect(TopologyBuilder& builder, DeviceId from, DeviceId to, const Connect
   builder.connect(from, to, connection.type, connection.lanes);
 }
 
-bool is_gpu(const MachineSpec& machine, const std::string& name) {
-  return std::ranges::any_of(
-      machine.devices, [&](const DeviceSpec& device) { return device.name == name && device.kind == DeviceKind::gpu; });
-}
-
-Device as_device(const DeviceSpec& spec, const Gpu& gpu, const std::string& prefix, int node) {
+Device as_device(const DeviceSpec& spec, const ClusterSpec& cluster, const std::string& prefix, int node) {
   Device device;
   device.name = prefix + spec.name;
   device.kind = spec.kind;
   device.node = node;
-  device.peer_to_peer = spec.kind == DeviceKind::gpu && gpu.peer_to_peer;
+  if (spec.kind != DeviceKind::gpu) return device;
+  device.peer_to_peer = cluster.peer_to_peer.value_or(cluster.gpu.peer_to_peer);
+  device.own_links = cluster.peer_to_peer.value_or(true);
+  device.gpudirect = cluster.gpudirect.value_or(cluster.machine.gpudirect && cluster.gpu.peer_to_peer);
   return device;
 }
 
-DeviceId add_device(TopologyBuilder& builder, const DeviceSpec& spec, const Gpu& gpu, const std::string& prefix,
-                    int node) {
-  Device device = as_device(spec, gpu, prefix, node);
+DeviceId add_device(TopologyBuilder& builder, const DeviceSpec& spec, const ClusterSpec& cluster,
+                    const std::string& prefix, int node) {
+  Device device = as_device(spec, cluster, prefix, node);
   if (spec.peer_rate)
     device.through = builder.add_channel(device.name + " root complex, peer traffic", *spec.peer_rate);
   if (spec.staging_rate) device.staging = builder.add_channel(device.name + ", staged copies", *spec.staging_rate);
@@ -65,26 +64,19 @@ Box add_box(TopologyBuilder& builder, const ClusterSpec& spec, int node) {
   Box box;
   std::map<std::string, DeviceId> devices;
   for (const DeviceSpec& device : spec.machine.devices) {
-    const DeviceId id = add_device(builder, device, spec.gpu, prefix, node);
+    const DeviceId id = add_device(builder, device, spec, prefix, node);
     devices.emplace(device.name, id);
     if (device.kind == DeviceKind::gpu) box.gpus.push_back(id);
     if (device.kind == DeviceKind::nic) box.nics.push_back(id);
   }
   for (const ConnectionSpec& connection : spec.machine.connections) {
-    const bool ends_at_card = is_gpu(spec.machine, connection.from) || is_gpu(spec.machine, connection.to);
-    connect(builder, named(devices, connection.from, connection.place), named(devices, connection.to, connection.place),
-            connection, ends_at_card ? spec.gpu_bus : std::nullopt);
+    const DeviceId from = named(devices, connection.from, connection.place);
+    const DeviceId to = named(devices, connection.to, connection.place);
+    const bool ends_at_card =
+        std::ranges::find(box.gpus, from) != box.gpus.end() || std::ranges::find(box.gpus, to) != box.gpus.end();
+    connect(builder, from, to, connection, ends_at_card ? spec.gpu_bus : std::nullopt);
   }
   return box;
-}
-
-void add_fabric(TopologyBuilder& builder, const FabricSpec& fabric, const std::vector<Box>& boxes) {
-  const DeviceId fabric_switch = builder.add({.name = "switch", .kind = DeviceKind::network_switch, .node = -1});
-  LinkType link = fabric.link;
-  link.latency += fabric.switch_latency / 2;  // a crossing enters and leaves the switch once
-  for (const Box& box : boxes) {
-    for (const DeviceId nic : box.nics) builder.connect(nic, fabric_switch, link, fabric.lanes);
-  }
 }
 
 /// How many ranks each box takes: packed fills one before the next, spread shares evenly.
@@ -113,7 +105,14 @@ Cluster build_cluster(const ClusterSpec& spec) {
   TopologyBuilder builder;
   std::vector<Box> boxes;
   for (int node = 0; node < spec.nodes; ++node) boxes.push_back(add_box(builder, spec, node));
-  if (spec.fabric) add_fabric(builder, *spec.fabric, boxes);
+  if (spec.fabric && spec.nodes > 1) {
+    if (std::vector<Problem> problems = fabric_problems(spec); !problems.empty()) {
+      throw ScenarioError(std::move(problems));
+    }
+    std::vector<std::vector<DeviceId>> adapters;
+    for (const Box& box : boxes) adapters.push_back(box.nics);
+    add_fabric(builder, spec, adapters);
+  }
   std::vector<DeviceId> ranks = place_ranks(spec, boxes);
   check(ranks.size() == static_cast<std::size_t>(spec.gpus), "the reader refuses more GPUs than there are slots");
   return {std::move(builder).build(), std::move(ranks)};

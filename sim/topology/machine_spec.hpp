@@ -1,8 +1,8 @@
 #pragma once
 
 /// \file
-/// Machines, fabrics and clusters as a user writes them: graphs by name, before they are built and
-/// checked. Files: topologies/machines, fabrics, clusters.
+/// Machines and clusters as a user writes them: graphs by name, before they are built and checked.
+/// Files: topologies/machines, clusters.
 
 #include <array>
 #include <optional>
@@ -12,6 +12,7 @@
 
 #include "hardware/gpu.hpp"
 #include "hardware/link_type.hpp"
+#include "topology/fabric_spec.hpp"
 #include "units/diagnostic.hpp"
 #include "units/quantity.hpp"
 
@@ -35,15 +36,6 @@ struct DeviceSpec {
   Place place = {};
 };
 
-/// A two-way connection of two devices.
-struct ConnectionSpec {
-  std::string from = {};
-  std::string to = {};
-  LinkType type = {};
-  int lanes = 1;
-  Place place = {};
-};
-
 /// A box: devices and how they are connected. Which card sits in the GPU slots is the scenario's.
 struct MachineSpec {
   std::string id = {};
@@ -51,17 +43,7 @@ struct MachineSpec {
   std::string source = {};
   std::vector<DeviceSpec> devices = {};
   std::vector<ConnectionSpec> connections = {};
-  Place place = {};
-};
-
-/// What joins boxes: each network adapter of each box has one link of `link` to one switch.
-struct FabricSpec {
-  std::string id = {};
-  std::string name = {};
-  std::string source = {};
-  LinkType link = {};
-  int lanes = 1;
-  Seconds switch_latency = {};
+  bool gpudirect = true;  ///< network adapters read and write GPU memory themselves, if the card allows it
   Place place = {};
 };
 
@@ -85,6 +67,11 @@ struct ClusterSpec {
   int nodes = 1;                          ///< boxes
   std::optional<FabricSpec> fabric = {};
   Placement placement = Placement::packed;
+  /// False: no direct copies between GPUs, over NVLink neither (NCCL_P2P_DISABLE=1); true: over PCIe also
+  /// where the card's driver forbids them; not given: as the card.
+  std::optional<bool> peer_to_peer = {};
+  std::optional<bool> gpudirect = {};            ///< in place of the machine's
+  std::optional<EqualCostSpec> equal_cost = {};  ///< in place of the fabric's
 };
 
 }  // namespace gpuscale

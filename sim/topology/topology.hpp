@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "topology/fabric_routes.hpp"
 #include "topology/machine_spec.hpp"
 #include "units/id.hpp"
 #include "units/quantity.hpp"
@@ -19,8 +20,10 @@ namespace gpuscale {
 struct Device {
   std::string name;  ///< unique in the topology, such as node3.gpu0; the node is left out if there is one
   DeviceKind kind = DeviceKind::gpu;
-  int node = 0;
-  bool peer_to_peer = false;  ///< gpu: may copy to another over PCIe
+  int node = 0;               ///< box; -1: between the boxes
+  bool peer_to_peer = false;  ///< gpu: may copy to another of its box over PCIe
+  bool own_links = true;      ///< gpu: may copy to another over NVLink or, of a TPU, the links of the pod
+  bool gpudirect = false;     ///< gpu: the network adapter reads and writes its memory without the host
   ChannelId through = {};     ///< cpu: peer traffic that passes its root complex; may be invalid
   ChannelId staging = {};     ///< memory: copies between GPUs that pass through it; may be invalid
 };
@@ -31,7 +34,9 @@ struct Link {
   ChannelId channel;  ///< whose rate it uses; both directions of a half-duplex link have the same
   Seconds latency;
   std::string type;  ///< link type id, such as pcie-3
-  std::string kind;  ///< pcie, nvlink, socket, memory, infiniband, ethernet
+  std::string kind;  ///< pcie, nvlink, socket, memory, infiniband, ethernet, fabric (of a TPU pod)
+  int lanes = 1;     ///< of its type; NVLinks if it is one
+  std::shared_ptr<const LinkExchange> exchange = {};  ///< of its type; may be null
 };
 
 /// A rate that transfers share, by name for reports.
@@ -43,9 +48,10 @@ struct Channel {
 /// How a copy goes from one device to another.
 struct Route {
   std::vector<ChannelId> channels;  ///< every rate it uses, repeated where it passes twice
+  std::vector<LinkId> links;        ///< in the order in which it passes them
   Seconds latency;                  ///< sum over its links
   bool staged = false;              ///< written to host memory and read from there
-  bool over_nvlink = false;         ///< NVLink all the way
+  bool over_nvlink = false;         ///< NVLink (or the links of a TPU pod) all the way
   bool crosses_nodes = false;
 };
 
@@ -63,14 +69,26 @@ class Topology {
   /// All GPUs, in the order they were added.
   [[nodiscard]] std::span<const DeviceId> gpus() const;
 
-  /// The way of a copy between two devices: over NVLink where there is one; directly over PCIe or the
-  /// network where both ends may; otherwise through the memory nearest to the sender. Among equal ways
-  /// the one with fewest links, then least latency, then lowest link numbers. Cached; safe to call from
-  /// one thread at a time. The same device: an empty route.
+  /// The way of a copy between two devices. In a box: over NVLink where that leads there; directly over
+  /// PCIe where both ends may; otherwise through the memory nearest to the sender. Between boxes: by the
+  /// adapters nearest to both ends, through host memory at an end without GPUDirect. Among equal ways
+  /// the one with fewest links, then least latency, then lowest link numbers; among equal ways between
+  /// switches as EqualCostSpec says. Cached; safe to call from one thread at a time. The same device: an
+  /// empty route. \throws ScenarioError if no way leads there.
   [[nodiscard]] const Route& route(DeviceId from, DeviceId to) const;
 
-  /// The host memory with the shortest way from a GPU.
+  /// The host memory with the shortest way from a device of a box; invalid if it reaches none.
   [[nodiscard]] DeviceId host_memory(DeviceId gpu) const;
+
+  /// The network adapter that a device's traffic to other boxes takes; invalid without one. GPUs with
+  /// several equally near adapters take turns.
+  [[nodiscard]] DeviceId adapter(DeviceId device) const;
+
+  /// How many boxes there are.
+  [[nodiscard]] int nodes() const;
+
+  /// The torus between the boxes; without one its size is empty.
+  [[nodiscard]] const TorusGrid& torus() const;
 
  private:
   friend class TopologyBuilder;
@@ -89,6 +107,10 @@ class TopologyBuilder {
   ChannelId add_channel(std::string name, BytesPerSecond rate);
   /// Both directions, each with the full rate, or one rate for both if half duplex.
   void connect(DeviceId a, DeviceId b, const LinkType& type, int lanes);
+
+  /// Adapters that lie in a torus, whose ways then go dimension by dimension.
+  void set_torus(TorusGrid torus);
+  void set_equal_cost(EqualCostSpec equal_cost);
 
   /// \throws ScenarioError naming the first pair of GPUs without a way between them.
   Topology build() &&;

@@ -80,4 +80,66 @@ TEST_SUITE("topology") {
     CHECK_THROWS_WITH_AS(build_cluster(spec), "box.yaml:9:5: error: link to 'gpu7', which is no device of the machine",
                          ScenarioError);
   }
+
+  TEST_CASE("without GPUDirect a route between boxes rests in both host memories") {
+    ClusterSpec spec = four_boxes();
+    CHECK_FALSE(build_cluster(spec).topology.route(DeviceId(2), DeviceId(7)).staged);
+    spec.machine.gpudirect = false;
+    const Cluster cluster = build_cluster(spec);
+    const Route& route = cluster.topology.route(cluster.ranks[0], cluster.ranks[2]);
+    CHECK(route.staged);
+    CHECK(route.links.size() == 10);  // up and into memory, out and to the adapter, two of the network, and back
+    spec.gpudirect = true;            // the cluster's word comes before the machine's
+    CHECK_FALSE(build_cluster(spec).topology.route(cluster.ranks[0], cluster.ranks[2]).staged);
+  }
+
+  TEST_CASE("peer-to-peer off takes NVLink away as well and leaves GPUDirect") {
+    ClusterSpec spec = four_boxes();
+    spec.machine.connections.push_back({.from = "gpu0", .to = "gpu1", .type = link_type(45_GBps, 1_us, "nvlink")});
+    Cluster cluster = build_cluster(spec);
+    CHECK(cluster.topology.route(cluster.ranks[0], cluster.ranks[1]).over_nvlink);
+    spec.peer_to_peer = false;
+    cluster = build_cluster(spec);
+    const Route& inside = cluster.topology.route(cluster.ranks[0], cluster.ranks[1]);
+    CHECK(inside.staged);
+    CHECK_FALSE(inside.over_nvlink);
+    CHECK_FALSE(cluster.topology.route(cluster.ranks[0], cluster.ranks[2]).staged);
+  }
+
+  TEST_CASE("peer-to-peer on overrules a card whose driver forbids it") {
+    ClusterSpec spec = four_boxes();
+    spec.gpu.peer_to_peer = false;
+    CHECK(build_cluster(spec).topology.route(DeviceId(2), DeviceId(3)).staged);
+    spec.peer_to_peer = true;
+    CHECK_FALSE(build_cluster(spec).topology.route(DeviceId(2), DeviceId(3)).staged);
+  }
+
+  TEST_CASE("cards share equally near adapters evenly and prefer the nearer") {
+    ClusterSpec spec = four_boxes();
+    spec.machine.devices.push_back({.name = "nic1", .kind = DeviceKind::nic});
+    spec.machine.connections.push_back({.from = "nic1", .to = "cpu0", .type = link_type(12_GBps, 1_us)});
+    const auto adapter_of = [](const Cluster& cluster, std::size_t rank) {
+      return cluster.topology.device(cluster.topology.adapter(cluster.ranks[rank])).name;
+    };
+    const Cluster even = build_cluster(spec);
+    CHECK(adapter_of(even, 0) == "node0.nic0");
+    CHECK(adapter_of(even, 1) == "node0.nic1");
+    CHECK(adapter_of(even, 3) == "node1.nic1");
+    spec.machine.connections.back().type.latency = 2_us;  // now nic1 is farther from both
+    CHECK(adapter_of(build_cluster(spec), 1) == "node0.nic0");
+  }
+
+  TEST_CASE("traffic to the adapter of the other socket loads the root complex it leaves") {
+    ClusterSpec spec = four_boxes();
+    spec.machine.devices.push_back({.name = "cpu1", .kind = DeviceKind::cpu, .peer_rate = 8_GBps});
+    spec.machine.devices.push_back({.name = "gpu2"});
+    spec.machine.connections.push_back({.from = "cpu0", .to = "cpu1", .type = link_type(30_GBps, 1_us, "socket")});
+    spec.machine.connections.push_back({.from = "gpu2", .to = "cpu1", .type = link_type(12_GBps, 1_us)});
+    spec.gpus = 12;
+    const Cluster cluster = build_cluster(spec);
+    const Route& near = cluster.topology.route(cluster.ranks[0], cluster.ranks[3]);
+    const Route& far = cluster.topology.route(cluster.ranks[2], cluster.ranks[3]);
+    CHECK(far.latency > near.latency);
+    CHECK(far.channels.size() == near.channels.size() + 2);  // the socket link, and the root complex
+  }
 }
