@@ -1,19 +1,21 @@
 #include "collective/all_reduce.hpp"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 
-#include "collective/hops.hpp"
+#include "collective/algorithms.hpp"
+#include "collective/choose.hpp"
 #include "units/check.hpp"
 
 namespace gpuscale {
 
 namespace {
 
+using TimeOnRank = std::function<Seconds(const Participant&)>;
+
 /// A kernel of the codec on each rank's own compute lane. Nothing to do: the tasks stay as they are.
 RankTasks add_codec_kernels(PlanBuilder& plan, std::span<const Participant> ranks, const RankTasks& after,
-                            std::uint32_t label, const std::function<Seconds(const Participant&)>& time) {
+                            std::uint32_t label, const TimeOnRank& time) {
   RankTasks done;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const Seconds duration = time(ranks[i]);
@@ -23,54 +25,44 @@ RankTasks add_codec_kernels(PlanBuilder& plan, std::span<const Participant> rank
   return done;
 }
 
-/// What every rank sends, as one transfer in lock step.
-TaskId add_coupled(PlanBuilder& plan, const RankGroup& group, const Hops& hops, const Exchange& exchange,
-                   const RankTasks& ready, Bytes amount, Seconds latency) {
-  Transfer transfer;
-  transfer.amount = amount;
-  transfer.loads = hops.loads;
-  transfer.cap = hops.cap;
-  transfer.latency = exchange.call + latency;
-  transfer.slowed_lanes = group.lanes();
-  transfer.slowdown = group.transport().interference;
-  transfer.label = exchange.label;
-  return plan.add(transfer, ready);
+/// Numbers that a rank encodes before an exchange, and decodes after it.
+struct CodecWork {
+  double encoded = 0;
+  double decoded = 0;
+  double met = 0;  ///< decoded, added and encoded again on the way
+};
+
+CodecWork codec_work(Collective what, double values, double n) {
+  switch (what) {
+    case Collective::all_reduce:
+      return {values, values, values * (n - 1.0) / n};
+    case Collective::reduce_scatter:
+      return {values * (n - 1.0) / n, values * (n - 1.0) / n, 0};
+    case Collective::all_gather:
+      return {values / n, values * (n - 1.0) / n, 0};
+    default:
+      return {values, values, 0};
+  }
 }
 
-/// Steps of a ring that each move 1/N of `wire` between neighbours.
-TaskId add_ring_steps(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, const RankTasks& ready,
-                      double steps, Bytes wire, Seconds extra) {
-  const Hops& hops = group.ring();
-  return add_coupled(plan, group, hops, exchange, ready, wire * (steps / group.count()), hops.latency * steps + extra);
-}
-
-/// Time of the slowest card for a codec's work on so many numbers.
-Seconds slowest(std::span<const Participant> ranks, const std::function<Seconds(const Participant&)>& time) {
+/// Time of the slowest card where pieces meet; nothing if codes add up as they are.
+Seconds meeting_time(const RankGroup& group, const Codec& code, double met) {
   Seconds longest;
-  for (const Participant& rank : ranks) longest = std::max(longest, time(rank));
+  if (code.sum != CodecSum::per_hop) return longest;
+  for (const Participant& rank : group.ranks()) {
+    longest = std::max(longest,
+                       encode_time(code, met, rank.memory_bandwidth) + decode_time(code, met, rank.memory_bandwidth));
+  }
   return longest;
 }
 
-/// A sum in which every number is encoded once, reduced in pieces, and decoded once; `move` makes the
-/// transfer. Codes that cannot be summed in flight are decoded, added and encoded where pieces meet:
-/// each rank does that for (N-1)/N of the numbers.
-RankTasks add_encoded_sum(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, const RankTasks& ready,
-                          const std::function<TaskId(const RankTasks&, Seconds)>& move) {
-  const Codec& code = codec(exchange.codec);
-  const double met = exchange.values * (group.count() - 1.0) / group.count();
-  const RankTasks encoded = add_codec_kernels(
-      plan, group.ranks(), ready, exchange.codec_label,
-      [&](const Participant& rank) { return encode_time(code, exchange.values, rank.memory_bandwidth); });
-  Seconds meeting;
-  if (code.sum == CodecSum::per_hop) {
-    meeting = slowest(group.ranks(), [&](const Participant& rank) {
-      return encode_time(code, met, rank.memory_bandwidth) + decode_time(code, met, rank.memory_bandwidth);
-    });
-  }
-  const TaskId moved = move(encoded, meeting);
-  return add_codec_kernels(
-      plan, group.ranks(), RankTasks(group.size(), moved), exchange.codec_label,
-      [&](const Participant& rank) { return decode_time(code, exchange.values, rank.memory_bandwidth); });
+RankTasks add_moves(PlanBuilder& plan, const RankGroup& group, Collective what, const ExchangeChoice& choice,
+                    const Exchange& exchange, Bytes wire, const RankTasks& ready, Seconds extra) {
+  Mover mover(plan, group, exchange, choice.protocol);
+  const auto entries = exchange_algorithms();
+  const auto entry = std::ranges::find(entries, choice.algorithm, &AlgorithmEntry::algorithm);
+  check(entry != entries.end(), "a chosen algorithm is in the table");
+  return entry->add(mover, what, wire, ready, extra);
 }
 
 /// Codes that cannot be summed at all: every rank's go to every other, which decodes and adds them.
@@ -78,116 +70,98 @@ RankTasks add_gathered_codes(PlanBuilder& plan, const RankGroup& group, const Ex
                              const RankTasks& ready) {
   const Codec& code = codec(exchange.codec);
   const double n = group.count();
-  const Bytes wire = encoded_size(code, exchange.values, exchange.size);
+  Exchange codes = exchange;
+  codes.size = encoded_size(code, exchange.values, exchange.size) * n;
+  const ExchangeChoice choice = choose_exchange(group, Collective::all_gather, codes, ExchangeAlgorithm::ring);
   const RankTasks encoded = add_codec_kernels(
       plan, group.ranks(), ready, exchange.codec_label,
       [&](const Participant& rank) { return encode_time(code, exchange.values, rank.memory_bandwidth); });
-  const TaskId moved = add_ring_steps(plan, group, exchange, encoded, n - 1.0, wire * n, Seconds());
-  return add_codec_kernels(
-      plan, group.ranks(), RankTasks(group.size(), moved), exchange.codec_label,
-      [&](const Participant& rank) { return decode_time(code, exchange.values * n, rank.memory_bandwidth); });
+  const RankTasks moved =
+      add_moves(plan, group, Collective::all_gather, choice, exchange, codes.size, encoded, Seconds());
+  return add_codec_kernels(plan, group.ranks(), moved, exchange.codec_label, [&](const Participant& rank) {
+    return decode_time(code, exchange.values * n, rank.memory_bandwidth);
+  });
 }
 
 }  // namespace
 
-RankTasks add_ring_all_reduce(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange,
-                              const RankTasks& ready) {
+RankTasks add_collective(PlanBuilder& plan, const RankGroup& group, Collective what, ExchangeAlgorithm algorithm,
+                         const Exchange& exchange, const RankTasks& ready) {
   if (group.size() < 2) return ready;
   const Codec& code = codec(exchange.codec);
-  if (code.sum == CodecSum::all_gather) return add_gathered_codes(plan, group, exchange, ready);
-  const Bytes wire = encoded_size(code, exchange.values, exchange.size);
-  return add_encoded_sum(plan, group, exchange, ready, [&](const RankTasks& encoded, Seconds meeting) {
-    return add_ring_steps(plan, group, exchange, encoded, 2.0 * (group.count() - 1.0), wire, meeting);
+  if (what == Collective::all_reduce && code.sum == CodecSum::all_gather)
+    return add_gathered_codes(plan, group, exchange, ready);
+  Exchange on_wire = exchange;
+  on_wire.size = encoded_size(code, exchange.values, exchange.size);
+  const ExchangeChoice choice = choose_exchange(group, what, on_wire, algorithm);
+  const CodecWork work = codec_work(what, exchange.values, group.count());
+  const RankTasks encoded = add_codec_kernels(
+      plan, group.ranks(), ready, exchange.codec_label,
+      [&](const Participant& rank) { return encode_time(code, work.encoded, rank.memory_bandwidth); });
+  const RankTasks moved =
+      add_moves(plan, group, what, choice, exchange, on_wire.size, encoded, meeting_time(group, code, work.met));
+  return add_codec_kernels(plan, group.ranks(), moved, exchange.codec_label, [&](const Participant& rank) {
+    return decode_time(code, work.decoded, rank.memory_bandwidth);
   });
+}
+
+RankTasks add_all_to_all_v(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange,
+                           const std::vector<std::vector<Bytes>>& bytes, const RankTasks& ready) {
+  GroupPattern pattern{.pattern = {.channels = {{}}}};
+  Bytes largest;
+  for (std::size_t from = 0; from < group.size(); ++from) {
+    for (std::size_t to = 0; to < group.size(); ++to) {
+      if (from != to) largest = std::max(largest, bytes[from][to]);
+    }
+  }
+  if (group.size() < 2 || largest.count() <= 0) return ready;
+  for (std::size_t from = 0; from < group.size(); ++from) {
+    for (std::size_t to = 0; to < group.size(); ++to) {
+      const double weight = bytes[from][to] / largest;
+      if (from != to && weight > 0)
+        pattern.pattern.channels.front().push_back({.from = from, .to = to, .weight = weight});
+    }
+  }
+  Exchange whole = exchange;
+  whole.size = largest * group.count();
+  const ExchangeChoice choice = choose_exchange(group, Collective::all_to_all, whole, ExchangeAlgorithm::direct);
+  Mover mover(plan, group, exchange, choice.protocol);
+  return mover.move(pattern, 1, largest, ready, {.opens = true, .at_once = group.size() - 1});
+}
+
+RankTasks add_ring_all_reduce(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange,
+                              const RankTasks& ready) {
+  return add_collective(plan, group, Collective::all_reduce, ExchangeAlgorithm::ring, exchange, ready);
 }
 
 RankTasks add_direct_all_reduce(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange,
                                 const RankTasks& ready) {
-  if (group.size() < 2) return ready;
-  const Codec& code = codec(exchange.codec);
-  if (code.sum == CodecSum::all_gather) return add_gathered_codes(plan, group, exchange, ready);
-  const Bytes sent = encoded_size(code, exchange.values, exchange.size) * (2.0 * (group.count() - 1.0) / group.count());
-  const Hops& hops = group.pairs();
-  return add_encoded_sum(plan, group, exchange, ready, [&](const RankTasks& encoded, Seconds meeting) {
-    return add_coupled(plan, group, hops, exchange, encoded, sent, hops.latency * 2.0 + meeting);
-  });
-}
-
-RankTasks add_stepwise_ring_all_reduce(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange,
-                                       const RankTasks& ready) {
-  check(exchange.codec == CodecKind::none, "the stepwise ring has no codec");
-  const std::size_t n = group.size();
-  if (n < 2) return ready;
-  RankTasks before = ready;  // per rank, its last step received
-  for (std::size_t step = 0; step < 2 * (n - 1); ++step) {
-    RankTasks received(n);
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::size_t next = (i + 1) % n;
-      const Hops hops = hop(group.topology(), group.ranks()[i].gpu, group.ranks()[next].gpu, group.transport());
-      Transfer transfer;
-      transfer.amount = exchange.size / group.count();
-      transfer.loads = hops.loads;
-      transfer.cap = hops.cap;
-      transfer.latency = hops.latency + (step == 0 ? exchange.call : Seconds());
-      transfer.slowed_lanes.push_back(group.ranks()[i].compute);
-      transfer.slowdown = group.transport().interference;
-      transfer.label = exchange.label;
-      received[next] = plan.add(transfer, {before[i], before[next]});
-    }
-    before = received;
-  }
-  return before;
+  return add_collective(plan, group, Collective::all_reduce, ExchangeAlgorithm::direct, exchange, ready);
 }
 
 RankTasks add_all_gather(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, const RankTasks& ready) {
-  if (group.size() < 2) return ready;
-  const Codec& code = codec(exchange.codec);
-  const double n = group.count();
-  const Bytes wire = encoded_size(code, exchange.values, exchange.size);
-  const RankTasks encoded = add_codec_kernels(
-      plan, group.ranks(), ready, exchange.codec_label,
-      [&](const Participant& rank) { return encode_time(code, exchange.values / n, rank.memory_bandwidth); });
-  const TaskId moved = add_ring_steps(plan, group, exchange, encoded, n - 1.0, wire, Seconds());
-  return add_codec_kernels(plan, group.ranks(), RankTasks(group.size(), moved), exchange.codec_label,
-                           [&](const Participant& rank) {
-                             return decode_time(code, exchange.values * (n - 1.0) / n, rank.memory_bandwidth);
-                           });
+  return add_collective(plan, group, Collective::all_gather, ExchangeAlgorithm::ring, exchange, ready);
 }
 
 RankTasks add_reduce_scatter(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange,
                              const RankTasks& ready) {
-  if (group.size() < 2) return ready;
-  const Codec& code = codec(exchange.codec);
-  const double n = group.count();
-  const double sent = exchange.values * (n - 1.0) / n;
-  const Bytes wire = encoded_size(code, exchange.values, exchange.size);
-  const RankTasks encoded =
-      add_codec_kernels(plan, group.ranks(), ready, exchange.codec_label,
-                        [&](const Participant& rank) { return encode_time(code, sent, rank.memory_bandwidth); });
-  const TaskId moved = add_ring_steps(plan, group, exchange, encoded, n - 1.0, wire, Seconds());
-  return add_codec_kernels(plan, group.ranks(), RankTasks(group.size(), moved), exchange.codec_label,
-                           [&](const Participant& rank) { return decode_time(code, sent, rank.memory_bandwidth); });
+  return add_collective(plan, group, Collective::reduce_scatter, ExchangeAlgorithm::ring, exchange, ready);
 }
 
 TaskId add_send(PlanBuilder& plan, const RankGroup& pair, const Exchange& exchange, TaskId ready) {
   const Codec& code = codec(exchange.codec);
-  const Hops hops = hop(pair.topology(), pair.ranks()[0].gpu, pair.ranks()[1].gpu, pair.transport());
-  const RankTasks encoded = add_codec_kernels(
-      plan, pair.ranks().first(1), {ready}, exchange.codec_label,
-      [&](const Participant& rank) { return encode_time(code, exchange.values, rank.memory_bandwidth); });
-  Transfer transfer;
-  transfer.amount = encoded_size(code, exchange.values, exchange.size);
-  transfer.loads = hops.loads;
-  transfer.cap = hops.cap;
-  transfer.latency = exchange.call + hops.latency;
-  transfer.slowed_lanes = pair.lanes();
-  transfer.slowdown = pair.transport().interference;
-  transfer.label = exchange.label;
-  const TaskId moved = plan.add(transfer, encoded);
-  return add_codec_kernels(
-             plan, pair.ranks().subspan(1, 1), {moved}, exchange.codec_label,
-             [&](const Participant& rank) { return decode_time(code, exchange.values, rank.memory_bandwidth); })
-      .front();
+  Exchange on_wire = exchange;
+  on_wire.size = encoded_size(code, exchange.values, exchange.size);
+  const ExchangeChoice choice = choose_exchange(pair, Collective::send, on_wire, ExchangeAlgorithm::direct);
+  const auto one = [&](std::size_t rank, TaskId after, const TimeOnRank& time) {
+    return add_codec_kernels(plan, pair.ranks().subspan(rank, 1), {after}, exchange.codec_label, time).front();
+  };
+  const TaskId encoded =
+      one(0, ready, [&](const Participant& rank) { return encode_time(code, exchange.values, rank.memory_bandwidth); });
+  const TaskId moved =
+      add_moves(plan, pair, Collective::send, choice, exchange, on_wire.size, {encoded, TaskId()}, Seconds())[1];
+  return one(1, moved,
+             [&](const Participant& rank) { return decode_time(code, exchange.values, rank.memory_bandwidth); });
 }
 
 }  // namespace gpuscale

@@ -1,26 +1,38 @@
 #pragma once
 
+/// \file
+/// Exchanges as tasks between ranks. `ready` names per rank the task after which its part may leave; the
+/// result per rank the task after which it holds what it gets.
+
 #include "collective/exchange.hpp"
 #include "collective/rank_group.hpp"
 
 namespace gpuscale {
 
-/// Sums a tensor over ranks by a ring, as one coupled transfer: a reduce-scatter and an all-gather of
-/// N-1 steps each, every rank sending 2(N-1)/N of the tensor. With a codec that cannot be summed in
-/// flight, every hop decodes, adds and encodes, or every rank gathers every other's codes.
-/// \param ready per rank, the task after which its part may leave
-/// \returns per rank, the task after which it holds the sum
+/// Any collective by any algorithm of the table, encoded where the exchange says so. `automatic` is the
+/// fastest for the size; the protocol is always chosen. With a codec that cannot be summed in flight, pieces
+/// are decoded, added and encoded where they meet, or every rank gathers every other's codes.
+RankTasks add_collective(PlanBuilder& plan, const RankGroup& group, Collective what, ExchangeAlgorithm algorithm,
+                         const Exchange& exchange, const RankTasks& ready);
+
+/// Every rank sends to every other what `bytes` says: sender by sender, receiver by receiver.
+RankTasks add_all_to_all_v(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange,
+                           const std::vector<std::vector<Bytes>>& bytes, const RankTasks& ready);
+
 RankTasks add_ring_all_reduce(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange,
                               const RankTasks& ready);
-
-/// Sums a tensor over ranks in two steps: each rank receives its 1/N of the tensor from every other and
-/// adds them up, then sends the sum to every other. Each rank sends 2(N-1)/N, as in a ring, but to all.
 RankTasks add_direct_all_reduce(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange,
                                 const RankTasks& ready);
 
-/// A ring with every step of every rank a transfer of its own: the oracle of the coupled form. Without codec.
-RankTasks add_stepwise_ring_all_reduce(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange,
-                                       const RankTasks& ready);
+/// Each rank holds 1/N of the tensor and gets the rest (ring of N-1 steps).
+RankTasks add_all_gather(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, const RankTasks& ready);
+
+/// Each rank holds partial sums of the tensor and gets 1/N of the total (ring of N-1 steps).
+RankTasks add_reduce_scatter(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange,
+                             const RankTasks& ready);
+
+/// One copy from the first rank of a pair to the second, encoded and decoded.
+TaskId add_send(PlanBuilder& plan, const RankGroup& pair, const Exchange& exchange, TaskId ready);
 
 /// Every rank sends to one server, which adds up and sends the result back to each; copies to and from
 /// the server share its links. On the CPU the server is the host memory nearest to rank 0 and
@@ -40,15 +52,5 @@ RankTasks add_broadcast(PlanBuilder& plan, const RankGroup& group, const Exchang
 
 /// Every rank sends its tensor to rank 0, which adds them up.
 TaskId add_reduce_to_first(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, const RankTasks& ready);
-
-/// Each rank holds 1/N of the tensor and gets the rest (ring of N-1 steps).
-RankTasks add_all_gather(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, const RankTasks& ready);
-
-/// Each rank holds partial sums of the tensor and gets 1/N of the total (ring of N-1 steps).
-RankTasks add_reduce_scatter(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange,
-                             const RankTasks& ready);
-
-/// One copy from the first rank of a pair to the second, encoded and decoded.
-TaskId add_send(PlanBuilder& plan, const RankGroup& pair, const Exchange& exchange, TaskId ready);
 
 }  // namespace gpuscale

@@ -18,23 +18,80 @@
 
 namespace gpuscale {
 
-/// How gradients are summed over ranks. `automatic` takes the framework's.
-enum class ExchangeAlgorithm { automatic, ring, direct, tree, parameter_server_cpu, parameter_server_gpu, gather };
+/// What ranks do with a tensor together. Names as in NCCL and MPI.
+enum class Collective { all_reduce, reduce_scatter, all_gather, all_to_all, broadcast, reduce, send };
 
-inline constexpr std::array<std::string_view, 7> kExchangeAlgorithmNames = {
-    "auto", "ring", "direct", "tree", "parameter_server_cpu", "parameter_server_gpu", "gather"};
+inline constexpr std::array<std::string_view, 7> kCollectiveNames = {
+    "all-reduce", "reduce-scatter", "all-gather", "all-to-all", "broadcast", "reduce", "send"};
+
+constexpr std::string_view name(Collective collective) {
+  return kCollectiveNames[static_cast<std::size_t>(collective)];
+}
+
+/// How an exchange is done. `automatic` takes the framework's; if that says auto too, the fastest for each size.
+/// `tree` is the tree of whole tensors that Caffe used, `double_tree` NCCL's pipelined pair of trees.
+enum class ExchangeAlgorithm {
+  automatic,
+  ring,
+  direct,
+  tree,
+  parameter_server_cpu,
+  parameter_server_gpu,
+  gather,
+  one_shot,
+  double_tree,
+  halving_doubling,
+  hierarchical,
+  in_switch,
+  torus,
+};
+
+inline constexpr std::array<std::string_view, 13> kExchangeAlgorithmNames = {"auto",
+                                                                             "ring",
+                                                                             "direct",
+                                                                             "tree",
+                                                                             "parameter_server_cpu",
+                                                                             "parameter_server_gpu",
+                                                                             "gather",
+                                                                             "one_shot",
+                                                                             "double_tree",
+                                                                             "halving_doubling",
+                                                                             "hierarchical",
+                                                                             "in_switch",
+                                                                             "torus"};
 
 constexpr std::string_view name(ExchangeAlgorithm algorithm) {
   return kExchangeAlgorithmNames[static_cast<std::size_t>(algorithm)];
 }
 
-/// What a transport (NCCL, MPI, the driver's copies) delivers on top of the links below it.
+/// How finely an exchange is simulated: as few coupled transfers, or every step of every rank as a flow of
+/// its own, which is the oracle of the first and costs accordingly.
+enum class Fidelity { coupled, stepwise };
+
+inline constexpr std::array<std::string_view, 2> kFidelityNames = {"coupled", "stepwise"};
+
+/// What a transport (NCCL, MPI, the driver's copies) delivers on top of the links below it. Files:
+/// workloads/transports.
 struct Transport {
   Seconds message = {};                            ///< software cost of one message or one ring step
   std::optional<BytesPerSecond> direct_rate = {};  ///< ceiling of one copy over PCIe or a network without the host
   std::optional<BytesPerSecond> staged_rate = {};  ///< ceiling of one copy through host memory
+  /// Copies through host memory crowd each other: h ranks at once reach this over h^2 each. Empty: they do not.
+  std::optional<BytesPerSecond> staged_crowd = {};
   BytesPerSecond server_rate{10e9};  ///< gradient bytes a parameter server on the CPU adds up or updates per second
   double interference = 0.0;         ///< fraction of its speed a GPU loses to compute while it exchanges, 0..1
+  /// Protocols it speaks, which take their steps and rates from the links. Empty: a step costs the links'
+  /// latency and `message`, and data moves at the links' rate.
+  std::vector<Protocol> protocols = {};
+  /// Algorithms it has beside sending directly from rank to rank, from which `auto` chooses. Empty: all.
+  std::vector<ExchangeAlgorithm> algorithms = {};
+  bool in_switch = false;  ///< lets switches add up where they can
+  Seconds start = {};      ///< software cost, once an exchange
+  Seconds peer = {};       ///< of each rank that a rank sends to at the same time
+  /// Pace at which a kernel copies a rank's own part, as a multiple of its pace on the wire; 0: at no cost.
+  double own_copy = 0.0;
+  Seconds launch = {};       ///< one thread starts the ranks of a node one after the other: each one's share
+  Seconds launch_peer = {};  ///< of each peer of each rank, where ranks send to each other directly
 };
 
 /// A rank as an exchange sees it.
@@ -50,7 +107,8 @@ struct Exchange {
   double values = 0;  ///< numbers
   Bytes size = {};    ///< their size without a codec
   CodecKind codec = CodecKind::none;
-  Seconds call = {};              ///< software cost, once an exchange
+  Seconds call = {};  ///< software cost, once an exchange
+  Fidelity fidelity = Fidelity::coupled;
   std::uint32_t label = 0;        ///< of the transfers
   std::uint32_t codec_label = 0;  ///< of encode and decode
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <limits>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -10,17 +11,56 @@
 
 namespace gpuscale {
 
-/// Copies that move at one common pace: what they load together, their ceiling and their latency.
+/// What a protocol costs on one way. A way over several types of link has the slowest's costs; links of
+/// types that say nothing add their latency.
+struct HopCost {
+  Seconds start = {};      ///< once an exchange
+  Seconds step = {};       ///< from having data to the other end having it, the transport's message included
+  double delivered = 1.0;  ///< of the rate of the links
+};
+
+HopCost hop_cost(const Topology& topology, const Route& route, const Transport& transport, Protocol protocol);
+
+/// Copies that move at one common pace: what they load together, their ceiling and their costs.
 struct Hops {
   std::vector<ChannelLoad> loads = {};  ///< per byte that each copy moves, channels in ascending order
   BytesPerSecond cap{std::numeric_limits<double>::infinity()};
-  Seconds latency = {};  ///< of the slowest copy, with the transport's cost of a message
+  Seconds latency = {};             ///< of the slowest copy
+  Seconds start = {};               ///< of the slowest copy
+  double delivered = 1.0;           ///< of the copy that its protocol holds most
+  bool staged = false;              ///< some copy goes through host memory
+  std::vector<Seconds> steps = {};  ///< of each copy, in the order of adding
 
-  /// Adds a copy of `weight` bytes for each byte of the whole.
-  void add(const Topology& topology, DeviceId from, DeviceId to, const Transport& transport, double weight = 1.0);
+  /// Puts loads in order, those of one channel together.
+  void merge();
+  /// How fast it all moves alone: the tightest channel or ceiling, before the protocol takes its part.
+  [[nodiscard]] BytesPerSecond pace(const Topology& topology) const;
+  /// The ceiling in force: that of the copies, or what the protocol leaves of the pace.
+  [[nodiscard]] BytesPerSecond ceiling(const Topology& topology) const;
+};
+
+/// Puts copies together; take() hands out the sum.
+class HopCollector {
+ public:
+  HopCollector(const Topology& topology, const Transport& transport, Protocol protocol)
+      : topology_(&topology), transport_(&transport), protocol_(protocol) {}
+
+  /// A copy of `weight` bytes for each byte of the whole, by way of `relay` if that is valid.
+  void add(DeviceId from, DeviceId to, double weight = 1.0, DeviceId relay = {});
+  Hops take();
+
+ private:
+  HopCost add_way(DeviceId from, DeviceId to, double weight);
+
+  const Topology* topology_;
+  const Transport* transport_;
+  Protocol protocol_;
+  Hops hops_;
+  std::map<DeviceId, double> staged_ = {};  ///< what each sender puts through host memory
 };
 
 /// One copy.
-Hops hop(const Topology& topology, DeviceId from, DeviceId to, const Transport& transport);
+Hops hop(const Topology& topology, DeviceId from, DeviceId to, const Transport& transport,
+         Protocol protocol = Protocol::simple, DeviceId relay = {});
 
 }  // namespace gpuscale

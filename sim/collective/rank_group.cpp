@@ -1,40 +1,60 @@
 #include "collective/rank_group.hpp"
 
+#include <map>
+
 #include "collective/rings.hpp"
 
 namespace gpuscale {
 
-const Hops& RankGroup::ring() const {
+const GroupPattern& RankGroup::ring() const {
   if (ring_) return *ring_;
   std::vector<DeviceId> gpus;
   for (const Participant& rank : ranks_) gpus.push_back(rank.gpu);
+  GroupPattern& result = ring_.emplace();
   const std::vector<Ring> rings = find_rings(*topology_, gpus);
-  const double share = 1.0 / static_cast<double>(rings.size());
-  Hops& hops = ring_.emplace();
   for (const Ring& ring : rings) {
-    for (std::size_t i = 0; i < ring.size(); ++i) {
-      hops.add(*topology_, gpus[ring[i]], gpus[ring[(i + 1) % ring.size()]], transport_, share);
-    }
+    std::vector<Leg> legs = ring;
+    for (Leg& leg : legs) leg.weight = 1.0 / static_cast<double>(rings.size());
+    result.pattern.channels.push_back(std::move(legs));
   }
-  return hops;
+  return result;
 }
 
-const Hops& RankGroup::pairs() const {
-  if (pairs_) return *pairs_;
-  const double share = 1.0 / (count() - 1.0);
-  Hops& hops = pairs_.emplace();
-  for (const Participant& from : ranks_) {
-    for (const Participant& to : ranks_) {
-      if (from.gpu != to.gpu) hops.add(*topology_, from.gpu, to.gpu, transport_, share);
+const GroupPattern& RankGroup::pairs() const {
+  if (!pairs_) pairs_.emplace(GroupPattern{.pattern = all_pairs(size())});
+  return *pairs_;
+}
+
+const Hops& RankGroup::hops(const GroupPattern& pattern, Protocol protocol) const {
+  std::optional<Hops>& hops = pattern.hops[static_cast<std::size_t>(protocol)];
+  if (hops) return *hops;
+  HopCollector collector(*topology_, transport_, protocol);
+  for (const std::vector<Leg>& channel : pattern.pattern.channels) {
+    for (const Leg& leg : channel) {
+      const DeviceId relay = leg.relay == kNoRank ? DeviceId() : ranks_[leg.relay].gpu;
+      collector.add(ranks_[leg.from].gpu, ranks_[leg.to].gpu, leg.weight, relay);
     }
   }
-  return hops;
+  return hops.emplace(collector.take());
+}
+
+const std::vector<std::vector<std::size_t>>& RankGroup::nodes() const {
+  if (!nodes_.empty()) return nodes_;
+  std::map<int, std::size_t> places;
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    const auto [place, is_new] = places.try_emplace(topology_->device(ranks_[rank].gpu).node, nodes_.size());
+    if (is_new) nodes_.emplace_back();
+    nodes_[place->second].push_back(rank);
+  }
+  return nodes_;
 }
 
 std::vector<LaneId> RankGroup::lanes() const {
   std::vector<LaneId> lanes;
   lanes.reserve(ranks_.size());
-  for (const Participant& rank : ranks_) lanes.push_back(rank.compute);
+  for (const Participant& rank : ranks_) {
+    if (rank.compute.valid()) lanes.push_back(rank.compute);
+  }
   return lanes;
 }
 

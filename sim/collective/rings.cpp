@@ -44,13 +44,27 @@ class Mesh {
     return most;
   }
 
+  /// The rank over which a copy between two that have no link goes best; kNoRank if there is none.
+  [[nodiscard]] std::size_t relay(std::size_t from, std::size_t to) const {
+    std::size_t best = kNoRank;
+    int most = 0;
+    for (std::size_t i = 0; i < size_; ++i) {
+      const int both = std::min(units(from, i), units(i, to));
+      if (both > most) best = i;
+      most = std::max(most, both);
+    }
+    return best;
+  }
+
   /// Takes an undirected ring out of the mesh (or puts it back); false if it does not fit.
   bool take(const Ring& ring, int direction = 1) {
-    for (std::size_t i = 0; i < ring.size(); ++i) {
-      const std::size_t a = ring[i];
-      const std::size_t b = ring[(i + 1) % ring.size()];
-      units_[index(a, b)] -= direction;
-      if (ring.size() > 2) units_[index(b, a)] -= direction;
+    for (const Leg& leg : ring) {
+      if (leg.relay == kNoRank) {
+        take_link(leg.from, leg.to, direction);
+      } else {
+        take_link(leg.from, leg.relay, direction);
+        take_link(leg.relay, leg.to, direction);
+      }
     }
     const bool fits = std::ranges::none_of(units_, [](int units) { return units < 0; });
     if (!fits) take(ring, -1);
@@ -60,21 +74,37 @@ class Mesh {
  private:
   [[nodiscard]] std::size_t index(std::size_t from, std::size_t to) const { return from * size_ + to; }
 
+  void take_link(std::size_t from, std::size_t to, int direction) {
+    units_[index(from, to)] -= direction;
+    units_[index(to, from)] -= direction;
+  }
+
   std::size_t size_;
   std::vector<int> units_;
 };
 
+/// The ring of an order of ranks; empty if the mesh has no way for a leg.
+Ring ring_over(const Mesh& mesh, const std::vector<std::size_t>& order, bool relays) {
+  Ring ring;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    Leg leg{.from = order[i], .to = order[(i + 1) % order.size()]};
+    if (mesh.units(leg.from, leg.to) == 0) {
+      if (relays) leg.relay = mesh.relay(leg.from, leg.to);
+      if (leg.relay == kNoRank) return {};
+    }
+    ring.push_back(leg);
+  }
+  return ring;
+}
+
 /// Every ring through all ranks that runs over the mesh, each once whatever its direction.
-std::vector<Ring> all_rings(const Mesh& mesh) {
+std::vector<Ring> all_rings(const Mesh& mesh, bool relays) {
   std::vector<Ring> rings;
-  Ring order(mesh.size());
+  std::vector<std::size_t> order(mesh.size());
   std::iota(order.begin(), order.end(), 0);
   do {
     if (order.size() > 2 && order[1] > order.back()) continue;  // the same ring the other way round
-    bool runs = true;
-    for (std::size_t i = 0; i < order.size() && runs; ++i)
-      runs = mesh.units(order[i], order[(i + 1) % order.size()]) > 0;
-    if (runs) rings.push_back(order);
+    if (Ring ring = ring_over(mesh, order, relays); !ring.empty()) rings.push_back(std::move(ring));
   } while (std::next_permutation(order.begin() + 1, order.end()));
   return rings;
 }
@@ -92,21 +122,35 @@ bool fit(Mesh& mesh, const std::vector<Ring>& rings, std::size_t first, int want
   return false;
 }
 
-Ring reversed(const Ring& ring) { return {ring.rbegin(), ring.rend()}; }
+Ring reversed(const Ring& ring) {
+  Ring result(ring.rbegin(), ring.rend());
+  for (Leg& leg : result) std::swap(leg.from, leg.to);
+  return result;
+}
+
+Ring in_rank_order(std::size_t ranks) {
+  Ring ring;
+  for (std::size_t i = 0; i < ranks; ++i) ring.push_back({.from = i, .to = (i + 1) % ranks});
+  return ring;
+}
+
+/// As many rings as fit at once; none if the mesh has no ring.
+std::vector<Ring> most_rings(Mesh& mesh, bool relays) {
+  const std::vector<Ring> candidates = all_rings(mesh, relays);
+  std::vector<Ring> chosen;
+  for (int wanted = mesh.most_rings(); wanted > 0 && chosen.empty(); --wanted) fit(mesh, candidates, 0, wanted, chosen);
+  return chosen;
+}
 
 }  // namespace
 
 std::vector<Ring> find_rings(const Topology& topology, std::span<const DeviceId> gpus) {
-  Ring in_order(gpus.size());
-  std::iota(in_order.begin(), in_order.end(), 0);
-  if (gpus.size() < 2 || gpus.size() > kMeshRanks) return {in_order};
+  if (gpus.size() < 3 || gpus.size() > kMeshRanks) return {in_rank_order(gpus.size())};  // two are one ring already
   Mesh mesh(topology, gpus);
-  if (!mesh.exists()) return {in_order};
-  const std::vector<Ring> candidates = all_rings(mesh);
-  if (gpus.size() == 2) return {in_order};  // both directions are one ring already
-  std::vector<Ring> chosen;
-  for (int wanted = mesh.most_rings(); wanted > 0 && chosen.empty(); --wanted) fit(mesh, candidates, 0, wanted, chosen);
-  if (chosen.empty()) return {in_order};
+  if (!mesh.exists()) return {in_rank_order(gpus.size())};
+  std::vector<Ring> chosen = most_rings(mesh, false);
+  if (chosen.empty()) chosen = most_rings(mesh, true);
+  if (chosen.empty()) return {in_rank_order(gpus.size())};
   const std::size_t one_way = chosen.size();
   for (std::size_t i = 0; i < one_way; ++i) chosen.push_back(reversed(chosen[i]));
   return chosen;

@@ -4,18 +4,20 @@
 #include <span>
 #include <vector>
 
+#include "collective/pattern.hpp"
 #include "topology/topology.hpp"
 #include "units/id.hpp"
 
 namespace gpuscale {
 
-/// An order of ranks in which each sends to the next and the last to the first.
-using Ring = std::vector<std::size_t>;
+/// Legs by which each rank sends to the next and the last to the first.
+using Ring = std::vector<Leg>;
 
 /// Rings that together use as much of a direct NVLink mesh as possible, each with an equal share of the
 /// data: on a DGX-1 with V100 six, so that a GPU sends over all its six links. Each undirected ring is
-/// there in both directions. Without such a mesh, or if no ring runs over NVLink alone: one ring in rank
-/// order. Searched exhaustively, for at most kMeshRanks ranks.
+/// there in both directions. Where no ring has a link for every leg, as with five cards of a DGX-1, a leg
+/// may pass over the links of a third rank. Without such a mesh: one ring in rank order. Searched exhaustively, for at
+/// most kMeshRanks ranks.
 std::vector<Ring> find_rings(const Topology& topology, std::span<const DeviceId> gpus);
 
 inline constexpr std::size_t kMeshRanks = 8;

@@ -1,5 +1,6 @@
 #include "collective/rings.hpp"
 
+#include <algorithm>
 #include <array>
 #include <doctest/doctest.h>
 
@@ -53,7 +54,7 @@ BytesPerSecond ring_rate(const Topology& topology, std::size_t ranks) {
   std::vector<Participant> all = participants_of(topology, plan);
   all.resize(ranks);
   const RankGroup group(topology, std::move(all), Transport());
-  const Hops& hops = group.ring();
+  const Hops& hops = group.hops(group.ring(), Protocol::simple);
   double rate = hops.cap.count();
   for (const ChannelLoad& load : hops.loads) {
     rate = std::min(rate, topology.channels()[load.channel.index()].rate.count() / load.weight);
@@ -80,6 +81,21 @@ TEST_SUITE("collective") {
 
   TEST_CASE("without NVLink there is one ring in rank order") {
     const Topology box = star_of(4, 12_GBps);
-    CHECK(find_rings(box, box.gpus()) == std::vector<Ring>{{0, 1, 2, 3}});
+    const Ring in_order = {{.from = 0, .to = 1}, {.from = 1, .to = 2}, {.from = 2, .to = 3}, {.from = 3, .to = 0}};
+    CHECK(find_rings(box, box.gpus()) == std::vector<Ring>{in_order});
+  }
+
+  TEST_CASE("three GPUs of a DGX-1 exchange over one link each way") {
+    // 0-1 and 0-2 are single links: one ring each way round.
+    CHECK(ring_rate(cube_mesh(), 3).count() == doctest::Approx(2 * kBrick).epsilon(1e-12));
+  }
+
+  TEST_CASE("the fifth GPU of a DGX-1 joins over the links of its partner") {
+    // GPU 4 has links to GPU 0 alone, two of them: there and, by way of GPU 0, on.
+    const Topology box = cube_mesh();
+    const std::vector<Ring> rings = find_rings(box, box.gpus().first(5));
+    CHECK(rings.size() == 2);
+    CHECK(std::ranges::any_of(rings.front(), [](const Leg& leg) { return leg.relay == 0; }));
+    CHECK(ring_rate(box, 5).count() == doctest::Approx(2 * kBrick).epsilon(1e-12));
   }
 }

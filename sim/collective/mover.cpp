@@ -1,0 +1,266 @@
+#include "collective/mover.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace gpuscale {
+
+namespace {
+
+constexpr std::size_t kMostInLine = 1024;
+
+/// The rank computes slower while the transfer moves, if it computes at all.
+void slow(Transfer& transfer, const Participant& rank) {
+  if (rank.compute.valid()) transfer.slowed_lanes.push_back(rank.compute);
+}
+
+/// Ranks that a pattern touches.
+std::vector<bool> touched(const Pattern& pattern, std::size_t ranks) {
+  std::vector<bool> in(ranks, false);
+  for (const std::vector<Leg>& channel : pattern.channels) {
+    for (const Leg& leg : channel) in[leg.from] = in[leg.to] = true;
+  }
+  return in;
+}
+
+Seconds longest_walk(const std::vector<Leg>& legs, std::span<const Seconds> costs, std::size_t ranks,
+                     std::size_t steps) {
+  std::vector<Seconds> now(ranks);
+  for (std::size_t step = 0; step < steps; ++step) {
+    std::vector<Seconds> next = now;
+    for (std::size_t i = 0; i < legs.size(); ++i) {
+      next[legs[i].to] = std::max(next[legs[i].to], now[legs[i].from] + costs[i]);
+    }
+    now = std::move(next);
+  }
+  return *std::ranges::max_element(now);
+}
+
+}  // namespace
+
+RankTasks join_ranks(PlanBuilder& plan, const std::vector<RankTasks>& several) {
+  RankTasks joined;
+  for (std::size_t i = 0; i < several.front().size(); ++i) {
+    const bool as_before =
+        i > 0 && std::ranges::all_of(several, [i](const RankTasks& tasks) { return tasks[i] == tasks[i - 1]; });
+    RankTasks own;
+    for (const RankTasks& tasks : several) own.push_back(tasks[i]);
+    joined.push_back(as_before ? joined.back() : plan.join(own));
+  }
+  return joined;
+}
+
+Seconds longest_walk(const Pattern& pattern, std::span<const Seconds> costs, std::size_t ranks, std::size_t steps) {
+  if (costs.empty() || steps == 0) return {};
+  const auto [least, most] = std::ranges::minmax_element(costs);
+  if (*least == *most) return *most * static_cast<double>(steps);
+  constexpr std::size_t kMostWork = 4'000'000;
+  if (costs.size() * steps > kMostWork) {  // the mean of many legs is as good
+    Seconds sum;
+    for (const Seconds cost : costs) sum += cost;
+    return sum * (static_cast<double>(steps) / static_cast<double>(costs.size()));
+  }
+  Seconds longest;
+  std::size_t first = 0;
+  for (const std::vector<Leg>& legs : pattern.channels) {
+    longest = std::max(longest, longest_walk(legs, costs.subspan(first, legs.size()), ranks, steps));
+    first += legs.size();
+  }
+  return longest;
+}
+
+BytesPerSecond Mover::pace(const GroupPattern& pattern) const {
+  const Hops& hops = group_.hops(pattern, protocol_);
+  return std::min(hops.ceiling(group_.topology()), hops.pace(group_.topology()));
+}
+
+Seconds Mover::step(const GroupPattern& pattern) const { return group_.hops(pattern, protocol_).latency; }
+
+std::size_t Mover::chunks(Seconds step, BytesPerSecond pace, Bytes bytes, double fill, std::size_t most) const {
+  // (C + fill) (step + bytes / C / pace) is least at C^2 = fill x bytes / pace / step.
+  if (step.count() <= 0 || fill <= 0) return fill > 0 ? most : 1;
+  const double best = std::sqrt(fill * (bytes / pace).count() / step.count());
+  if (best <= 1.0) return 1;
+  return std::min(most, std::size_t{1} << static_cast<unsigned>(std::lround(std::log2(best))));
+}
+
+Seconds Mover::opening(const Hops& hops, Seconds latency, const MoveCost& cost) const {
+  const Transport& transport = group_.transport();
+  Seconds time = cost.extra + latency;
+  const double others = static_cast<double>(cost.at_once) - 1.0;
+  if (cost.opens) {
+    time += hops.start + transport.start + transport.peer * others;
+    const double ranks = static_cast<double>(group_.nodes().front().size());
+    const double launches = cost.at_once > 1 ? others : 0.0;
+    const Seconds launched = transport.launch * ranks + transport.launch_peer * (ranks * launches);
+    time = std::max(time, launched) + exchange_.call;
+  }
+  const BytesPerSecond pace = std::min(hops.ceiling(group_.topology()), hops.pace(group_.topology()));
+  if (transport.own_copy > 0 && cost.own.count() > 0 && !hops.staged)
+    time += cost.own / (pace * (static_cast<double>(cost.at_once) * transport.own_copy));
+  return time;
+}
+
+Transfer Mover::transfer(const Hops& hops, Bytes bytes, Seconds latency) const {
+  Transfer transfer;
+  transfer.amount = bytes;
+  transfer.loads = hops.loads;
+  transfer.cap = hops.ceiling(group_.topology());
+  transfer.latency = latency;
+  transfer.slowdown = group_.transport().interference;
+  transfer.label = exchange_.label;
+  return transfer;
+}
+
+RankTasks Mover::move(const GroupPattern& pattern, std::size_t steps, Bytes bytes, const RankTasks& ready,
+                      const MoveCost& cost) {
+  if (steps == 0 || pattern.pattern.channels.empty()) return ready;
+  return exchange_.fidelity == Fidelity::stepwise ? move_stepwise(pattern, steps, bytes, ready, cost)
+                                                  : move_coupled(pattern, steps, bytes, ready, cost);
+}
+
+RankTasks Mover::move_coupled(const GroupPattern& pattern, std::size_t steps, Bytes bytes, const RankTasks& ready,
+                              const MoveCost& cost) {
+  const Hops& hops = group_.hops(pattern, protocol_);
+  const Seconds latency = latency_of(pattern, steps, cost);
+  Transfer whole = transfer(hops, bytes * static_cast<double>(steps), opening(hops, latency, cost));
+  const std::vector<bool> in = touched(pattern.pattern, group_.size());
+  RankTasks after;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    if (!in[i]) continue;
+    after.push_back(ready[i]);
+    slow(whole, group_.ranks()[i]);
+  }
+  const TaskId moved = plan_.add(whole, after);
+  RankTasks done = ready;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    if (in[i]) done[i] = moved;
+  }
+  return done;
+}
+
+TaskId Mover::add_leg(const Leg& leg, const Hops& hops, Bytes bytes, Seconds extra, std::span<const TaskId> after) {
+  const DeviceId relay = leg.relay == kNoRank ? DeviceId() : group_.ranks()[leg.relay].gpu;
+  const Hops own = hop(group_.topology(), group_.ranks()[leg.from].gpu, group_.ranks()[leg.to].gpu, group_.transport(),
+                       protocol_, relay);
+  Transfer copy = transfer(own, bytes * leg.weight, own.latency + extra);
+  copy.cap = std::min(own.cap, hops.ceiling(group_.topology()) * leg.weight);
+  slow(copy, group_.ranks()[leg.from]);
+  return plan_.add(copy, after);
+}
+
+Seconds Mover::latency_of(const GroupPattern& pattern, std::size_t steps, const MoveCost& cost) const {
+  const Hops& hops = group_.hops(pattern, protocol_);
+  if (cost.lock_step) return hops.latency * static_cast<double>(steps);
+  return longest_walk(pattern.pattern, hops.steps, group_.size(), steps);
+}
+
+void Mover::pass_on(const std::vector<RankTasks>& received, RankTasks& before, bool lock_step) {
+  RankTasks all;
+  for (std::size_t i = 0; i < received.size(); ++i) {
+    if (received[i].empty()) continue;
+    before[i] = plan_.join(received[i]);
+    all.push_back(before[i]);
+  }
+  if (!lock_step) return;
+  const TaskId together = plan_.join(all);
+  for (TaskId& task : before) task = together;
+}
+
+RankTasks Mover::move_stepwise(const GroupPattern& pattern, std::size_t steps, Bytes bytes, const RankTasks& ready,
+                               const MoveCost& cost) {
+  const Hops& hops = group_.hops(pattern, protocol_);
+  const Seconds latency = latency_of(pattern, steps, cost);
+  const Seconds first = opening(hops, latency, cost) - latency;
+  RankTasks done = ready;
+  std::vector<RankTasks> all(group_.size());
+  for (const std::vector<Leg>& channel : pattern.pattern.channels) {
+    RankTasks before = ready;
+    for (std::size_t step = 0; step < steps; ++step) {
+      std::vector<RankTasks> received(group_.size());
+      for (const Leg& leg : channel) {
+        const Seconds extra = step == 0 ? first : Seconds();
+        const std::array<TaskId, 2> after = {before[leg.from], step == 0 ? before[leg.to] : TaskId()};
+        received[leg.to].push_back(add_leg(leg, hops, bytes, extra, after));
+      }
+      pass_on(received, before, cost.lock_step);
+    }
+    for (std::size_t i = 0; i < before.size(); ++i) all[i].push_back(before[i]);
+  }
+  for (std::size_t i = 0; i < done.size(); ++i) done[i] = plan_.join(all[i]);
+  return done;
+}
+
+RankTasks Mover::pass_along(const GroupPattern& lines, Bytes bytes, const RankTasks& ready, const MoveCost& cost) {
+  const Hops& hops = group_.hops(lines, protocol_);
+  const double fill = static_cast<double>(lines.pattern.channels.front().size()) - 1.0;
+  const std::size_t count = chunks(hops.latency, pace(lines), bytes, fill, kMostInLine);
+  const Bytes chunk = bytes / static_cast<double>(count);
+  const Seconds latency = hops.latency * (fill + static_cast<double>(count));
+  if (exchange_.fidelity == Fidelity::coupled) {
+    MoveCost filled = cost;
+    filled.extra += chunk * fill / pace(lines);
+    Transfer whole = transfer(hops, bytes, opening(hops, latency, filled));
+    whole.slowed_lanes = group_.lanes();
+    return RankTasks(group_.size(), plan_.add(whole, ready));
+  }
+  const Seconds first = opening(hops, latency, cost) - latency;
+  std::vector<RankTasks> arrived(group_.size());
+  for (const std::vector<Leg>& legs : lines.pattern.channels) {
+    RankTasks previous(legs.size());  // per leg, its chunk before
+    for (std::size_t k = 0; k < count; ++k) {
+      for (std::size_t i = 0; i < legs.size(); ++i) {
+        const std::array<TaskId, 3> after = {i == 0 ? ready[legs[i].from] : previous[i - 1], previous[i],
+                                             ready[legs[i].to]};
+        previous[i] = add_leg(legs[i], hops, chunk, k == 0 && i == 0 ? first : Seconds(), after);
+      }
+    }
+    for (std::size_t i = 0; i < legs.size(); ++i) arrived[legs[i].to].push_back(previous[i]);
+    arrived[legs.front().from].push_back(previous.front());
+  }
+  RankTasks done;
+  for (const RankTasks& tasks : arrived) done.push_back(plan_.join(tasks));
+  return done;
+}
+
+RankTasks Mover::move_through(const std::vector<RankFlow>& flows, Bytes bytes, Seconds latency, double delivered,
+                              const RankTasks& ready, const MoveCost& cost) {
+  Hops together;
+  for (const RankFlow& flow : flows) {
+    for (const Hops* way : {&flow.up, &flow.down}) {
+      together.loads.insert(together.loads.end(), way->loads.begin(), way->loads.end());
+    }
+  }
+  together.merge();
+  together.delivered = delivered;
+  const Seconds before = opening(together, latency, cost);
+  const BytesPerSecond most = together.ceiling(group_.topology());
+  RankTasks done = ready;
+  if (exchange_.fidelity == Fidelity::coupled) {
+    Transfer whole = transfer(together, bytes, before);
+    for (const RankFlow& flow : flows) slow(whole, group_.ranks()[flow.rank]);
+    RankTasks after;
+    for (const RankFlow& flow : flows) after.push_back(ready[flow.rank]);
+    const TaskId moved = plan_.add(whole, after);
+    for (const RankFlow& flow : flows) done[flow.rank] = moved;
+    return done;
+  }
+  RankTasks arrived;
+  for (const RankFlow& flow : flows) arrived.push_back(ready[flow.rank]);
+  const TaskId all_ready = plan_.join(arrived);
+  RankTasks parts;
+  for (const RankFlow& flow : flows) {
+    for (const Hops* way : {&flow.up, &flow.down}) {
+      Transfer part = transfer(*way, bytes, before);
+      part.cap = most;
+      slow(part, group_.ranks()[flow.rank]);
+      parts.push_back(plan_.add(part, {all_ready}));
+    }
+  }
+  const TaskId moved = plan_.join(parts);
+  for (const RankFlow& flow : flows) done[flow.rank] = moved;
+  return done;
+}
+
+}  // namespace gpuscale

@@ -1,0 +1,77 @@
+#pragma once
+
+#include "collective/exchange.hpp"
+#include "collective/pattern.hpp"
+#include "collective/rank_group.hpp"
+#include "plan/plan.hpp"
+
+namespace gpuscale {
+
+/// What a move has beside its bytes.
+struct MoveCost {
+  bool opens = false;       ///< it is the first of its exchange: pays the call and the protocol's start
+  Bytes own = {};           ///< of a rank's own part, copied in place of travelling
+  Seconds extra = {};       ///< such as codec work where pieces meet
+  std::size_t at_once = 1;  ///< ranks that each rank sends to at the same time
+  bool lock_step = false;   ///< no rank begins a step before all have finished the one before
+};
+
+/// Turns the moves of an algorithm into tasks, as one coupled transfer or with every step of every rank a
+/// flow of its own. An algorithm is written once, against this.
+class Mover {
+ public:
+  Mover(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, Protocol protocol)
+      : plan_(plan), group_(group), exchange_(exchange), protocol_(protocol) {}
+
+  [[nodiscard]] const RankGroup& group() const { return group_; }
+  [[nodiscard]] PlanBuilder& plan() const { return plan_; }
+
+  /// `steps` times over, every leg moves `bytes` times its weight; a rank passes on what it received.
+  /// \returns per rank, the task after which it has received the last; ranks in no leg keep theirs
+  RankTasks move(const GroupPattern& pattern, std::size_t steps, Bytes bytes, const RankTasks& ready,
+                 const MoveCost& cost = {});
+  /// Channels of legs one behind the other pass on `bytes` in equal chunks, a leg working while the next does.
+  RankTasks pass_along(const GroupPattern& lines, Bytes bytes, const RankTasks& ready, const MoveCost& cost = {});
+  /// Loads that are no legs between ranks, such as those of sums in a switch: one flow a rank, all alike.
+  struct RankFlow {
+    std::size_t rank;
+    Hops up;
+    Hops down;
+  };
+  RankTasks move_through(const std::vector<RankFlow>& flows, Bytes bytes, Seconds latency, double delivered,
+                         const RankTasks& ready, const MoveCost& cost);
+
+  /// How fast a pattern moves alone, per byte of the pattern.
+  [[nodiscard]] BytesPerSecond pace(const GroupPattern& pattern) const;
+  /// The slowest step of a pattern.
+  [[nodiscard]] Seconds step(const GroupPattern& pattern) const;
+  /// The number of equal chunks in which `fill` further steps of a pipeline cost least: a power of two, so
+  /// that chunks stay round.
+  [[nodiscard]] std::size_t chunks(Seconds step, BytesPerSecond pace, Bytes bytes, double fill,
+                                   std::size_t most = 64) const;
+
+ private:
+  Seconds opening(const Hops& hops, Seconds latency, const MoveCost& cost) const;
+  Transfer transfer(const Hops& hops, Bytes bytes, Seconds latency) const;
+  RankTasks move_coupled(const GroupPattern& pattern, std::size_t steps, Bytes bytes, const RankTasks& ready,
+                         const MoveCost& cost);
+  RankTasks move_stepwise(const GroupPattern& pattern, std::size_t steps, Bytes bytes, const RankTasks& ready,
+                          const MoveCost& cost);
+  [[nodiscard]] Seconds latency_of(const GroupPattern& pattern, std::size_t steps, const MoveCost& cost) const;
+  /// What each rank received becomes what it waits for; in lock step, what all received.
+  void pass_on(const std::vector<RankTasks>& received, RankTasks& before, bool lock_step);
+  TaskId add_leg(const Leg& leg, const Hops& hops, Bytes bytes, Seconds extra, std::span<const TaskId> after);
+
+  PlanBuilder& plan_;
+  const RankGroup& group_;
+  const Exchange& exchange_;
+  Protocol protocol_;
+};
+
+/// Per rank, the task at which all of several are done. Ranks in the same coupled transfers have the same.
+RankTasks join_ranks(PlanBuilder& plan, const std::vector<RankTasks>& several);
+
+/// The longest way that data takes over `steps` copies of a pattern, legs costing what `costs` says in order.
+Seconds longest_walk(const Pattern& pattern, std::span<const Seconds> costs, std::size_t ranks, std::size_t steps);
+
+}  // namespace gpuscale

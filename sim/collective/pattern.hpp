@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+namespace gpuscale {
+
+inline constexpr std::size_t kNoRank = std::numeric_limits<std::size_t>::max();
+
+/// A copy from one rank to another, `weight` bytes for each byte of its pattern; over the NVLinks of a
+/// third rank if that is named.
+struct Leg {
+  std::size_t from = 0;
+  std::size_t to = 0;
+  double weight = 1.0;
+  std::size_t relay = kNoRank;
+
+  bool operator==(const Leg&) const = default;
+};
+
+/// Copies that happen at the same time, once or several times over. Channels are independent of each
+/// other: what arrives over one goes on over the same.
+struct Pattern {
+  std::vector<std::vector<Leg>> channels = {};
+
+  bool operator==(const Pattern&) const = default;
+};
+
+/// Each of the ranks to the one after it.
+Pattern line_of(const std::vector<std::size_t>& ranks);
+/// Every one of the ranks to every other.
+Pattern all_pairs(std::size_t ranks);
+
+}  // namespace gpuscale
