@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <optional>
+#include <set>
+#include <string_view>
 
 #include "scenario/data_file.hpp"
+#include "scenario/fabric_reader.hpp"
 #include "scenario/gpu_reader.hpp"
 #include "scenario/link_reader.hpp"
 #include "scenario/machine_reader.hpp"
 #include "scenario/map_reader.hpp"
+#include "topology/fabric.hpp"
 
 namespace gpuscale {
 
@@ -21,15 +25,19 @@ void fit_host_bus(ClusterSpec& cluster, const YamlValue& gpu_value, LinkTypes& t
   text.text = fmt::format("{} x{}", cluster.gpu.host_bus.type, cluster.gpu.host_bus.lanes);
   const std::optional<LinkOfType> bus = types.read(text, reading);
   if (!bus) return;
+  std::set<std::string_view> gpus;
+  for (const DeviceSpec& device : cluster.machine.devices) {
+    if (device.kind == DeviceKind::gpu) gpus.insert(device.name);
+  }
   for (ConnectionSpec& connection : cluster.machine.connections) {
-    const auto is_gpu = [&](const std::string& name) {
-      const auto device = std::ranges::find(cluster.machine.devices, name, &DeviceSpec::name);
-      return device != cluster.machine.devices.end() && device->kind == DeviceKind::gpu;
-    };
-    if (connection.type.kind != "pcie" || (!is_gpu(connection.from) && !is_gpu(connection.to))) continue;
+    if (connection.type.kind != "pcie" || (!gpus.contains(connection.from) && !gpus.contains(connection.to))) continue;
     if (bus->type.lane_rate < connection.type.lane_rate) connection.type = bus->type;
     connection.lanes = std::min(connection.lanes, bus->lanes);
   }
+}
+
+std::optional<bool> read_switch(MapReader& reader, std::string_view key) {
+  return reader.find(key) == nullptr ? std::nullopt : std::optional<bool>(reader.boolean_or(key, true));
 }
 
 }  // namespace
@@ -78,6 +86,16 @@ ClusterSpec read_cluster(const YamlValue& value, Reading& reading) {
     cluster.fabric = read_fabric(*fabric, "cluster.fabric", types, reading);
   }
   cluster.placement = static_cast<Placement>(reader.choice_or("placement", kPlacementNames, 0));
+  cluster.peer_to_peer = read_switch(reader, "peer_to_peer");
+  cluster.gpudirect = read_switch(reader, "gpudirect");
+  if (const YamlValue* equal_cost = reader.find("equal_cost")) {
+    cluster.equal_cost = read_equal_cost(*equal_cost, reader.path("equal_cost"), reading);
+  }
+  // A block of a torus that is not given lies along its last dimension.
+  if (cluster.fabric && cluster.fabric->kind == FabricKind::torus && cluster.fabric->block.empty()) {
+    cluster.fabric->block.assign(cluster.fabric->size.size(), 1);
+    if (!cluster.fabric->block.empty()) cluster.fabric->block.back() = adapters_per_box(cluster.machine);
+  }
   reader.finish();
   if (file) file->finish();
   return cluster;

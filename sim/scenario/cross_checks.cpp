@@ -4,9 +4,13 @@
 #include <cstdint>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "topology/box_pieces.hpp"
+#include "topology/fabric.hpp"
 #include "units/quantity_text.hpp"
 #include "workload/lower.hpp"
 
@@ -16,6 +20,13 @@ namespace {
 
 std::int64_t slots(const MachineSpec& machine) {
   return std::ranges::count(machine.devices, DeviceKind::gpu, &DeviceSpec::kind);
+}
+
+/// Devices and links of a cluster that can be held in memory: some 40,000 boxes of eight cards.
+constexpr std::int64_t kMostParts = 4'000'000;
+
+std::int64_t parts_of_box(const MachineSpec& machine) {
+  return static_cast<std::int64_t>(machine.devices.size() + machine.connections.size());
 }
 
 void check_cluster(const ClusterSpec& cluster, Reading& reading) {
@@ -29,6 +40,7 @@ void check_cluster(const ClusterSpec& cluster, Reading& reading) {
                     cluster.gpus, in_quotes(cluster.machine.id), slots_here, cluster.nodes == 1 ? "is" : "are",
                     cluster.nodes == 1 ? "1 node" : fmt::format("{} nodes", cluster.nodes), slots_all));
   }
+  reading.note(reach_problems(cluster));
   if (cluster.nodes == 1) return;
   if (!cluster.fabric && !reading.has("cluster.fabric")) {
     reading.note(
@@ -43,16 +55,26 @@ void check_cluster(const ClusterSpec& cluster, Reading& reading) {
                     "add 'nic0: {{kind: nic}}' and its link",
                     cluster.nodes, in_quotes(cluster.machine.id)));
   }
+  if (const std::int64_t parts = parts_of_box(cluster.machine) * cluster.nodes; parts > kMostParts) {
+    reading.note(reading.place_of("cluster.nodes"),
+                 fmt::format("{} nodes of the machine {} have {} devices and links, more than {}; ask for fewer nodes",
+                             cluster.nodes, in_quotes(cluster.machine.id), parts, kMostParts));
+  } else {
+    reading.note(fabric_problems(cluster));
+  }
 }
 
 /// NVLink bridges and cubes belong to a card as much as to a machine.
 void check_nvlink(const ClusterSpec& cluster, Reading& reading) {
   std::map<std::string, int, std::less<>> used;
+  std::set<std::string_view> gpus;
+  for (const DeviceSpec& device : cluster.machine.devices) {
+    if (device.kind == DeviceKind::gpu) gpus.insert(device.name);
+  }
   for (const ConnectionSpec& connection : cluster.machine.connections) {
     if (connection.type.kind != "nvlink") continue;
     for (const std::string* end : {&connection.from, &connection.to}) {
-      const auto device = std::ranges::find(cluster.machine.devices, *end, &DeviceSpec::name);
-      if (device == cluster.machine.devices.end() || device->kind != DeviceKind::gpu) continue;
+      if (!gpus.contains(*end)) continue;
       const auto refuse = [&](std::string text) { reading.note(reading.place_of("cluster.gpu"), std::move(text)); };
       if (!cluster.gpu.nvlink) {
         return refuse(

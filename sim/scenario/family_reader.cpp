@@ -27,9 +27,9 @@ constexpr double kMostOfPass = 1.2;  // relative to another kernel, which it may
 constexpr double kMostHalf = 1e9;
 
 void read_product(MapReader& section, ProductEfficiency& product) {
-  product.efficiency = section.number("efficiency", kTiny, 1.0);
+  product.efficiency = section.number("efficiency", kTiny, kMostOfPass);
   product.depth_half = section.number("depth_half", 0.0, kMostHalf);
-  product.tile_half = section.number("tile_half", 0.0, kMostHalf);
+  product.operand_rate = section.number("operand_rate", kTiny, kMostHalf);
   product.picojoule = section.number("picojoule", 0.0, kMostHalf);
   constexpr std::array<std::string_view, 4> kTiles = {"16", "32", "64", "128"};
   constexpr std::array<double, 4> kSides = {16, 32, 64, 128};
@@ -46,7 +46,7 @@ void read_passes(MapReader& section, PassEfficiency& passes, double least) {
 void read_implicit(MapReader& section, ImplicitEfficiency& implicit) {
   in_section(section, "rate", [&](MapReader& rate) { read_passes(rate, implicit.rate, kTiny); });
   implicit.depth_half = section.number("depth_half", 0.0, kMostHalf);
-  implicit.tile_half = section.number("tile_half", 0.0, kMostHalf);
+  implicit.operand_rate = section.number("operand_rate", kTiny, kMostHalf);
 }
 
 }  // namespace
@@ -70,7 +70,12 @@ Family read_family(const YamlValue& value, Reading& reading) {
     ConvolutionEfficiency& result = family.convolution;
     in_section(convolution, "vector", [&](MapReader& implicit) { read_implicit(implicit, result.vector); });
     in_section(convolution, "matrix", [&](MapReader& implicit) { read_implicit(implicit, result.matrix); });
+    in_section(convolution, "vector_16bit", [&](MapReader& narrow) {
+      result.vector_16bit.rate = narrow.number("rate", kTiny, 2.0);
+      result.vector_16bit.strided_data = narrow.number("strided_data", kTiny, 1.0);
+    });
     in_section(convolution, "winograd", [&](MapReader& passes) { read_passes(passes, result.winograd, 0.0); });
+    result.weights_split = convolution.number("weights_split", kTiny, 64.0);
     result.strided_data = convolution.number("strided_data", kTiny, 1.0);
     result.narrow_input = convolution.number("narrow_input", kTiny, 1.0);
     result.memory = convolution.number("memory", kTiny, 1.0);
@@ -78,6 +83,7 @@ Family read_family(const YamlValue& value, Reading& reading) {
   });
   in_section(reader, "recurrent", [&](MapReader& recurrent) {
     family.recurrent.step = recurrent.quantity<Seconds>("step", Zero::allowed);
+    family.recurrent.memory = recurrent.number("memory", kTiny, 1.0);
     family.recurrent.forward = recurrent.number("forward", kTiny, kMostOfPass);
     family.recurrent.backward_data = recurrent.number("backward_data", kTiny, kMostOfPass);
     family.recurrent.backward_weights = recurrent.number("backward_weights", kTiny, kMostOfPass);

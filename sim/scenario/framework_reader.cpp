@@ -4,6 +4,7 @@
 
 #include "scenario/data_file.hpp"
 #include "scenario/map_reader.hpp"
+#include "scenario/transport_reader.hpp"
 
 namespace gpuscale {
 
@@ -45,19 +46,6 @@ void read_exchange(MapReader& framework, ExchangeHabit& habit) {
   reader.finish();
 }
 
-void read_transport(MapReader& framework, Transport& transport) {
-  const YamlValue* value = framework.require("transport", "{message: 8 us, interference: 0.1}");
-  if (value == nullptr) return;
-  MapReader reader(*value, "framework transport", framework.path("transport"), framework.reading());
-  transport.message = reader.quantity<Seconds>("message", Zero::allowed);
-  transport.direct_rate = reader.optional_quantity<BytesPerSecond>("direct_rate");
-  transport.staged_rate = reader.optional_quantity<BytesPerSecond>("staged_rate");
-  transport.server_rate = reader.quantity_or("server_rate", transport.server_rate);
-  constexpr double kMostInterference = 0.95;  // at 1 nothing would ever be computed
-  transport.interference = reader.number("interference", 0.0, kMostInterference);
-  reader.finish();
-}
-
 void read_fused(MapReader& framework, Framework& result) {
   const YamlValue* value = framework.find("fused");
   if (value == nullptr) return;
@@ -81,7 +69,12 @@ Framework read_framework(const YamlValue& value, const std::string& path, Readin
   framework.source = std::move(head.source);
   read_host(reader, framework.host);
   read_exchange(reader, framework.exchange);
-  read_transport(reader, framework.transport);
+  if (const YamlValue* transport = reader.require("transport", "nccl-2.27, or {message: 8 us, interference: 0.1}")) {
+    framework.transport = read_transport(*transport, reader.path("transport"), reading);
+  }
+  constexpr double kLeastEfficiency = 0.01;
+  constexpr double kMostEfficiency = 1.5;
+  framework.kernel_efficiency = reader.number_or("kernel_efficiency", 1.0, kLeastEfficiency, kMostEfficiency);
   read_fused(reader, framework);
   framework.optimizer_on_server = reader.boolean_or("optimizer_on_server", false);
   framework.sparse_embedding = reader.boolean_or("sparse_embedding", false);

@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <fmt/format.h>
 
+#include "scenario/shape_reader.hpp"
+#include "scenario/transformer_reader.hpp"
+
 namespace gpuscale {
 
 namespace {
@@ -66,11 +69,22 @@ LayerKind read_pool(MapReader& fields, PoolKind kind) {
   return layer;
 }
 
+LayerKind read_transposed_convolution(MapReader& fields) {
+  TransposedConvolutionLayer layer;
+  layer.out = fields.whole("out", 1, kMostUnits);
+  layer.kernel = extent(fields, "kernel");
+  layer.stride = optional_extent(fields, "stride", 1).value_or(Extent{});
+  layer.padding = optional_extent(fields, "padding", 0).value_or(Extent{0, 0});
+  layer.bias = fields.boolean_or("bias", true);
+  return layer;
+}
+
 LayerKind read_linear(MapReader& fields) {
   LinearLayer layer;
   layer.out = fields.whole("out", 1, kMostUnits);
   layer.bias = fields.boolean_or("bias", true);
   layer.tied = fields.boolean_or("tied", false);
+  if (fields.find("rows_of") != nullptr) layer.rows_of = fields.whole("rows_of", 1, kMostUnits);
   return layer;
 }
 
@@ -79,6 +93,24 @@ LayerKind read_embedding(MapReader& fields) {
   layer.vocabulary = fields.whole("vocabulary", 1, kMostUnits * 100);
   layer.width = fields.whole("width", 1, kMostUnits);
   layer.tied = fields.boolean_or("tied", false);
+  return layer;
+}
+
+LayerKind read_embedding_tables(MapReader& fields) {
+  EmbeddingTablesLayer layer;
+  layer.width = fields.whole("width", 1, kMostUnits);
+  const YamlValue* value = fields.require("vocabularies", "[1000, 50]");
+  if (value == nullptr) return layer;
+  Reading& reading = fields.reading();
+  if (!value->is_list() || value->items.empty()) {
+    reading.note(value->place(), "'vocabularies' must be a list with the rows of each table, such as [1000, 50]");
+    return layer;
+  }
+  for (const YamlValue& item : value->items) {
+    const YamlValue* rows = substituted(item, fields.bindings(), reading);
+    if (rows == nullptr) continue;
+    layer.vocabularies.push_back(read_whole(*rows, 1, kMostUnits * 100, reading).value_or(1));
+  }
   return layer;
 }
 
@@ -92,30 +124,15 @@ LayerKind read_recurrent(MapReader& fields, RecurrentCell cell) {
   return layer;
 }
 
-/// Fields that attention has alone and inside a Transformer block.
-template <class Layer>
-void read_heads(MapReader& fields, Layer& layer) {
+LayerKind read_attention(MapReader& fields) {
+  AttentionLayer layer;
   layer.heads = fields.whole("heads", 1, kMostUnits);
   if (fields.find("kv_heads") != nullptr) layer.kv_heads = fields.whole("kv_heads", 1, kMostUnits);
+  if (fields.find("head_size") != nullptr) layer.head_size = fields.whole("head_size", 1, kMostUnits);
   layer.causal = fields.boolean_or("causal", false);
   layer.cross = fields.boolean_or("cross", false);
   layer.bias = fields.boolean_or("bias", true);
-}
-
-LayerKind read_attention(MapReader& fields) {
-  AttentionLayer layer;
-  read_heads(fields, layer);
-  return layer;
-}
-
-LayerKind read_transformer_block(MapReader& fields) {
-  TransformerBlockLayer layer;
-  read_heads(fields, layer);
-  layer.ffn = fields.whole("ffn", 1, kMostUnits);
-  layer.activation = static_cast<FeedForward>(
-      fields.choice_or("activation", kFeedForwardNames, static_cast<std::size_t>(FeedForward::gelu)));
-  layer.norm = static_cast<BlockNorm>(fields.choice_or("norm", kBlockNormNames, 0));
-  layer.dropout = fields.boolean_or("dropout", true);
+  layer.rotary = fields.boolean_or("rotary", false);
   return layer;
 }
 
@@ -125,8 +142,19 @@ struct SimpleLayer {
   bool fieldless;
 };
 
-constexpr std::array<SimpleLayer, 24> kSimpleLayers = {{
+constexpr std::array<SimpleLayer, 41> kSimpleLayers = {{
     {"conv", &read_convolution, false},
+    {"transposed_conv", &read_transposed_convolution, false},
+    {"space_to_depth", [](MapReader& fields) -> LayerKind { return SpaceToDepthLayer{extent(fields, "block")}; },
+     false},
+    {"first_channels",
+     [](MapReader& fields) -> LayerKind { return FirstChannelsLayer{fields.whole("out", 1, kMostUnits)}; }, false},
+    {"to_sequence",
+     [](MapReader& fields) -> LayerKind {
+       return ToSequenceLayer{static_cast<SequencePosition>(fields.choice_or("position", kSequencePositionNames, 0))};
+     },
+     true},
+    {"to_image", [](MapReader&) -> LayerKind { return ToImageLayer{}; }, true},
     {"max_pool", [](MapReader& fields) { return read_pool(fields, PoolKind::max); }, false},
     {"avg_pool", [](MapReader& fields) { return read_pool(fields, PoolKind::average); }, false},
     {"global_avg_pool", [](MapReader&) -> LayerKind { return GlobalAveragePoolLayer{}; }, true},
@@ -135,12 +163,20 @@ constexpr std::array<SimpleLayer, 24> kSimpleLayers = {{
     {"batch_norm", [](MapReader&) -> LayerKind { return NormLayer{NormKind::batch_norm}; }, true},
     {"local_response_norm", [](MapReader&) -> LayerKind { return NormLayer{NormKind::local_response_norm}; }, true},
     {"layer_norm", [](MapReader&) -> LayerKind { return NormLayer{NormKind::layer_norm}; }, true},
+    {"rms_norm", [](MapReader&) -> LayerKind { return NormLayer{NormKind::rms_norm}; }, true},
     {"relu", [](MapReader&) -> LayerKind { return ActivationLayer{ActivationKind::relu}; }, true},
     {"gelu", [](MapReader&) -> LayerKind { return ActivationLayer{ActivationKind::gelu}; }, true},
     {"tanh", [](MapReader&) -> LayerKind { return ActivationLayer{ActivationKind::tanh}; }, true},
     {"sigmoid", [](MapReader&) -> LayerKind { return ActivationLayer{ActivationKind::sigmoid}; }, true},
+    {"silu", [](MapReader&) -> LayerKind { return ActivationLayer{ActivationKind::silu}; }, true},
+    {"gated_tanh", [](MapReader&) -> LayerKind { return GatedTanhLayer{}; }, true},
     {"dropout", [](MapReader&) -> LayerKind { return DropoutLayer{}; }, true},
     {"embedding", &read_embedding, false},
+    {"embedding_tables", &read_embedding_tables, false},
+    {"product", [](MapReader&) -> LayerKind { return ProductLayer{}; }, true},
+    {"segment_embedding",
+     [](MapReader& fields) -> LayerKind { return SegmentEmbeddingLayer{fields.whole("segments", 1, kMostUnits)}; },
+     false},
     {"position_embedding",
      [](MapReader& fields) -> LayerKind { return PositionEmbeddingLayer{fields.whole("positions", 1, kMostUnits)}; },
      false},
@@ -151,7 +187,15 @@ constexpr std::array<SimpleLayer, 24> kSimpleLayers = {{
     {"additive_attention",
      [](MapReader& fields) -> LayerKind { return AdditiveAttentionLayer{fields.whole("width", 1, kMostUnits)}; },
      false},
-    {"transformer_block", &read_transformer_block, false},
+    {"transformer_block", [](MapReader& fields) -> LayerKind { return read_transformer_block(fields); }, false},
+    {"context", [](MapReader&) -> LayerKind { return ContextLayer{}; }, true},
+    {"class_token", [](MapReader&) -> LayerKind { return ClassTokenLayer{}; }, true},
+    {"gather_tokens",
+     [](MapReader& fields) -> LayerKind { return GatherTokensLayer{fields.number("share", 1e-6, 1.0)}; }, false},
+    {"other_input",
+     [](MapReader& fields) -> LayerKind { return OtherInputLayer{read_shape(fields, "a further input")}; }, false},
+    {"remember", [](MapReader& fields) -> LayerKind { return RememberLayer{fields.text("as", "mel")}; }, false},
+    {"recall", [](MapReader& fields) -> LayerKind { return RecallLayer{fields.text("what", "mel")}; }, false},
     {"first_token", [](MapReader&) -> LayerKind { return FirstTokenLayer{}; }, true},
     {"softmax_loss", [](MapReader&) -> LayerKind { return SoftmaxLossLayer{}; }, true},
 }};

@@ -12,7 +12,8 @@ namespace gpuscale {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> kContainers = {"residual", "branches", "repeat", "use", "encoder_decoder"};
+constexpr std::array<std::string_view, 8> kContainers = {"residual", "gate",   "interaction", "branches",
+                                                         "heads",    "repeat", "use",         "encoder_decoder"};
 constexpr int kDeepestLayers = 64;
 
 bool is_container(std::string_view kind) { return std::ranges::find(kContainers, kind) != kContainers.end(); }
@@ -103,14 +104,20 @@ std::vector<LayerSpec> LayerReader::read_list_of(MapReader& fields, std::string_
 
 bool LayerReader::read_layer(LayerSpec& layer, std::string_view kind, const YamlValue& value,
                              const Bindings* bindings) {
-  if (kind == "branches") {
+  if (kind == "branches" || kind == "heads") {
+    const std::string_view one = kind == "branches" ? "branch" : "head";
     if (!value.is_list() || value.items.empty()) {
-      reading_->note(value.place(), "'branches' must be a list of lists of layers; start each branch with '- - '");
+      reading_->note(value.place(),
+                     fmt::format("'{}' must be a list of lists of layers; start each {} with '- - '", kind, one));
       return false;
     }
-    BranchesLayer result;
-    for (const YamlValue& branch : value.items) result.branches.push_back(read_list(branch, bindings));
-    layer.layer = std::move(result);
+    std::vector<std::vector<LayerSpec>> lists;
+    for (const YamlValue& list : value.items) lists.push_back(read_list(list, bindings));
+    if (kind == "branches") {
+      layer.layer = BranchesLayer{std::move(lists)};
+    } else {
+      layer.layer = HeadsLayer{std::move(lists)};
+    }
     return true;
   }
   const bool is_simple = std::ranges::find(simple_layer_names(), kind) != simple_layer_names().end();
@@ -123,6 +130,10 @@ bool LayerReader::read_layer(LayerSpec& layer, std::string_view kind, const Yaml
   if (kind == "residual") {
     std::vector<LayerSpec> body = read_list_of(fields, "body", true);
     layer.layer = ResidualLayer{std::move(body), read_list_of(fields, "shortcut", false)};
+  } else if (kind == "gate") {
+    layer.layer = GateLayer{read_list_of(fields, "body", true)};
+  } else if (kind == "interaction") {
+    layer.layer = InteractionLayer{read_list_of(fields, "dense", true)};
   } else if (kind == "repeat") {
     constexpr std::int64_t kMostTimes = 100'000;
     RepeatLayer result;

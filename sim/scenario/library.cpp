@@ -34,33 +34,39 @@ bool is_name(std::string_view name) {
   return !name.empty() && name.size() <= kLongestName && std::ranges::none_of(name, is_odd);
 }
 
-void add_root(std::vector<fs::path>& roots, const fs::path& root) {
-  if (has_data(root) && std::ranges::find(roots, root) == roots.end()) roots.push_back(root);
-}
+/// Roots as they are found.
+struct RootSearch {
+  std::vector<fs::path> roots;
+  std::vector<fs::path> useless;
+  std::vector<fs::path> searched;
 
-void add_search_path(std::vector<fs::path>& roots, std::string_view paths) {
-  while (!paths.empty()) {
-    const std::string_view path = paths.substr(0, paths.find(':'));
-    if (!path.empty()) add_root(roots, fs::path(path));
-    paths.remove_prefix(std::min(paths.size(), path.size() + 1));
+  /// False if there is no data.
+  bool add(const fs::path& root) {
+    searched.push_back(root);
+    if (!has_data(root)) return false;
+    if (std::ranges::find(roots, root) == roots.end()) roots.push_back(root);
+    return true;
   }
-}
 
-/// The nearest folder above the program that has data, as a source tree or an install tree.
-void add_tree_of(std::vector<fs::path>& roots, const fs::path& program) {
-  std::error_code error;
-  fs::path folder = fs::canonical(program, error);
-  if (error || !is_file(folder)) folder = fs::read_symlink("/proc/self/exe", error);
-  while (folder.has_relative_path()) {
-    folder = folder.parent_path();
-    for (const fs::path& root : {folder, folder / "share" / "gpuscale"}) {
-      if (has_data(root)) {
-        add_root(roots, root);
-        return;
-      }
+  void add_search_path(std::string_view paths) {
+    while (!paths.empty()) {
+      const std::string_view path = paths.substr(0, paths.find(':'));
+      if (!path.empty() && !add(fs::path(path))) useless.emplace_back(path);
+      paths.remove_prefix(std::min(paths.size(), path.size() + 1));
     }
   }
-}
+
+  /// The nearest folder above the program that has data, as a source tree or an install tree.
+  void add_tree_of(const fs::path& program) {
+    std::error_code error;
+    fs::path folder = fs::canonical(program, error);
+    if (error || !is_file(folder)) folder = fs::read_symlink("/proc/self/exe", error);
+    while (folder.has_relative_path()) {
+      folder = folder.parent_path();
+      if (add(folder) || add(folder / "share" / "gpuscale")) return;
+    }
+  }
+};
 
 }  // namespace
 
@@ -72,15 +78,18 @@ struct Library::Cache {
 Library::Library(std::vector<fs::path> roots) : roots_(std::move(roots)), cache_(std::make_shared<Cache>()) {}
 
 Library Library::standard(const fs::path& program) {
-  std::vector<fs::path> roots;
-  if (const char* paths = std::getenv("GPUSCALE_PATH")) add_search_path(roots, paths);
-  add_tree_of(roots, program);
+  RootSearch search;
+  if (const char* paths = std::getenv("GPUSCALE_PATH")) search.add_search_path(paths);
+  search.add_tree_of(program);
   if (const char* data = std::getenv("XDG_DATA_HOME"); data != nullptr && *data != '\0') {
-    add_root(roots, fs::path(data) / "gpuscale");
+    search.add(fs::path(data) / "gpuscale");
   } else if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
-    add_root(roots, fs::path(home) / ".local" / "share" / "gpuscale");
+    search.add(fs::path(home) / ".local" / "share" / "gpuscale");
   }
-  return Library(std::move(roots));
+  Library library(std::move(search.roots));
+  library.useless_ = std::move(search.useless);
+  library.searched_ = std::move(search.searched);
+  return library;
 }
 
 fs::path Library::find(std::string_view folder, std::string_view name) const {

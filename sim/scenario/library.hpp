@@ -36,6 +36,12 @@ class Library {
 
   [[nodiscard]] const std::vector<std::filesystem::path>& roots() const { return roots_; }
 
+  /// Of a standard library: the folders of GPUSCALE_PATH that are none or have no data, as they stand there.
+  [[nodiscard]] const std::vector<std::filesystem::path>& useless() const { return useless_; }
+
+  /// Of a standard library: where roots were looked for, whether there is one or not.
+  [[nodiscard]] const std::vector<std::filesystem::path>& searched() const { return searched_; }
+
   /// The document in a file; what is wrong with it as a file or as YAML is among its problems.
   [[nodiscard]] std::shared_ptr<const YamlDocument> document(const std::filesystem::path& file) const;
 
@@ -43,6 +49,8 @@ class Library {
   struct Cache;
 
   std::vector<std::filesystem::path> roots_;
+  std::vector<std::filesystem::path> useless_;
+  std::vector<std::filesystem::path> searched_;
   std::shared_ptr<Cache> cache_;
 };
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <fmt/format.h>
+#include <memory>
 #include <string_view>
 #include <system_error>
 
@@ -17,6 +18,31 @@ namespace {
 constexpr std::array<std::string_view, 7> kLinkKinds = {"pcie",       "nvlink",   "socket", "memory",
                                                         "infiniband", "ethernet", "fabric"};
 constexpr std::int64_t kMostLanes = 1024;
+
+LinkProtocol read_protocol(const YamlValue& value, Reading& reading) {
+  constexpr double kLeastDelivered = 1e-4;
+  MapReader reader(value, "link protocol", "-", reading);
+  LinkProtocol protocol;
+  protocol.start = reader.quantity<Seconds>("start", Zero::allowed);
+  protocol.step = reader.quantity<Seconds>("step", Zero::allowed);
+  protocol.delivered = reader.number("delivered", kLeastDelivered, 1.0);
+  reader.finish();
+  return protocol;
+}
+
+std::shared_ptr<const LinkExchange> read_exchange(const YamlValue& value, Reading& reading) {
+  MapReader reader(value, "link exchange", "-", reading);
+  auto exchange = std::make_shared<LinkExchange>();
+  for (std::size_t i = 0; i < kProtocolNames.size(); ++i) {
+    const std::string name(kProtocolNames[i]);
+    const YamlValue* protocol = reader.find(name);
+    if (protocol != nullptr) exchange->protocols[i] = read_protocol(*protocol, reading);
+  }
+  const YamlValue* in_switch = reader.find("in_switch");
+  if (in_switch != nullptr) exchange->in_switch = read_protocol(*in_switch, reading);
+  reader.finish();
+  return exchange;
+}
 
 LinkType read_link_type(const DataSource& data, Reading& reading) {
   LinkType type;
@@ -52,6 +78,7 @@ LinkType read_link_type(const DataSource& data, Reading& reading) {
   type.latency = reader.quantity<Seconds>("latency", Zero::allowed);
   constexpr std::array<std::string_view, 2> kDuplex = {"full", "half"};
   type.half_duplex = reader.choice("duplex", kDuplex) == 1;
+  if (const YamlValue* exchange = reader.find("exchange")) type.exchange = read_exchange(*exchange, reading);
   reader.finish();
   return type;
 }
@@ -73,6 +100,10 @@ std::optional<LinkChoice> read_link_choice(const YamlValue& value, Reading& read
   const bool is_count =
       result.ec == std::errc() && result.ptr == lanes.data() + lanes.size() && !lanes.starts_with('0');
   if (has_x && is_count && choice.lanes >= 1 && choice.lanes <= kMostLanes) return choice;
+  if (has_x && lanes == "0") {
+    reading.note(value.place(), fmt::format("{} has no lanes; a link has at least one", in_quotes(*text)));
+    return std::nullopt;
+  }
   reading.note(
       value.place(),
       fmt::format("{} is not a link type; write its name and how many lanes, such as pcie-3 x16", in_quotes(*text)));

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "scenario/link_reader.hpp"
@@ -10,12 +9,9 @@
 
 namespace gpuscale {
 
-/// Reads a machine that a value names or describes (topologies/README.md): ranges written out, names
-/// joined, every device reachable. Problems are noted; the result is then not to be used.
+/// Reads a machine that a value names or describes (topologies/README.md): ranges written out, what it
+/// is `like` read first, names joined, every device reachable. Problems are noted; the result is then
+/// not to be used.
 MachineSpec read_machine(const YamlValue& value, const std::string& path, LinkTypes& types, Reading& reading);
-
-/// Reads a fabric: the link of each network adapter to one switch.
-std::optional<FabricSpec> read_fabric(const YamlValue& value, const std::string& path, LinkTypes& types,
-                                      Reading& reading);
 
 }  // namespace gpuscale

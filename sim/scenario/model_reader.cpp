@@ -10,47 +10,22 @@
 #include "scenario/data_file.hpp"
 #include "scenario/layer_reader.hpp"
 #include "scenario/map_reader.hpp"
+#include "scenario/shape_reader.hpp"
+#include "scenario/transformer_reader.hpp"
 
 namespace gpuscale {
 
 namespace {
 
 constexpr std::array<std::string_view, 4> kFamilies = {"conv", "recurrent", "transformer", "dense"};
-constexpr std::int64_t kMostUnits = 100'000'000;
 
 Shape read_input(MapReader& model) {
-  Shape shape = features(1);
   const YamlValue* value = model.require("input", "{image: [3, 224, 224]}");
-  if (value == nullptr) return shape;
-  Reading& reading = model.reading();
-  MapReader input(*value, "model input", model.path("input"), reading);
-  const YamlValue* sides = input.find("image");
-  const YamlValue* length = input.find("tokens");
-  const YamlValue* frames = input.find("frames");
-  const YamlValue* width = input.find("features");
+  if (value == nullptr) return features(1);
+  MapReader input(*value, "model input", model.path("input"), model.reading());
+  const Shape shape = read_shape(input, "a model input");
   input.finish();
-  const int forms = (sides != nullptr) + (length != nullptr) + (frames != nullptr || width != nullptr);
-  if (value->is_map() && forms != 1) {
-    reading.note(value->place(),
-                 "a model input is one of {image: [channels, height, width]}, {features: N}, {tokens: L} "
-                 "or {frames: L, features: N}");
-    return shape;
-  }
-  const auto units = [&](const YamlValue& number) { return read_whole(number, 1, kMostUnits, reading).value_or(1); };
-  if (sides != nullptr) {
-    if (!sides->is_list() || sides->items.size() != 3) {
-      reading.note(sides->place(), "'image' must be [channels, height, width], such as [3, 224, 224]");
-      return shape;
-    }
-    return image(units(sides->items[0]), units(sides->items[1]), units(sides->items[2]));
-  }
-  if (length != nullptr) return tokens(units(*length));
-  if (frames != nullptr && width == nullptr) {
-    reading.note(value->place(), "'frames' needs 'features', the numbers of one frame");
-    return shape;
-  }
-  if (frames != nullptr) return sequence(units(*frames), units(*width));
-  return width != nullptr ? features(units(*width)) : shape;
+  return shape;
 }
 
 std::optional<PublishedModel> read_published(MapReader& model) {
@@ -99,6 +74,29 @@ std::vector<Block> read_blocks(MapReader& model) {
   return blocks;
 }
 
+/// A list of layers, or the sizes of a Transformer; a model has one of the two.
+void read_layers(MapReader& reader, ModelSpec& model) {
+  Reading& reading = reader.reading();
+  LayerReader layers(read_blocks(reader), reading);
+  const YamlValue* sizes = reader.find("transformer");
+  const YamlValue* list = sizes == nullptr ? reader.require("layers", "[...]") : reader.find("layers");
+  if (sizes != nullptr) {
+    if (list != nullptr) {
+      reading.note(list->place(), "a model has 'layers' or 'transformer', which makes them, not both");
+      return;
+    }
+    MapReader fields(*sizes, "transformer", "-", reading);
+    const TransformerSpec spec = read_transformer(fields);
+    fields.finish();
+    model.layers_place = sizes->place();
+    model.layers = transformer_layers(spec, model.layers_place);
+  } else if (list != nullptr) {
+    model.layers_place = list->place();
+    model.layers = layers.read_list(*list, nullptr);
+    if (list->is_list() && list->items.empty()) reading.note(list->place(), "the model has no layers");
+  }
+}
+
 }  // namespace
 
 ModelSpec read_model(const YamlValue& value, const std::string& path, Reading& reading) {
@@ -114,12 +112,7 @@ ModelSpec read_model(const YamlValue& value, const std::string& path, Reading& r
   model.published = read_published(reader);
   model.input = read_input(reader);
   model.input_place = reader.place("input");
-  LayerReader layers(read_blocks(reader), reading);
-  if (const YamlValue* list = reader.require("layers", "[...]")) {
-    model.layers_place = list->place();
-    model.layers = layers.read_list(*list, nullptr);
-    if (list->is_list() && list->items.empty()) reading.note(list->place(), "the model has no layers");
-  }
+  read_layers(reader, model);
   reader.finish();
   return model;
 }

@@ -55,8 +55,15 @@ std::string name_of_file(const std::string& file) {
 /// Free text that people leave in a scenario.
 void skip_text(MapReader& reader, std::string_view key) { static_cast<void>(reader.text_or(key, "")); }
 
-Scenario read_scenario(const YamlValue& root, const std::string& file, Reading& reading) {
+/// A scenario and whether each of its keys was read without a problem.
+struct ReadScenario {
   Scenario scenario;
+  bool sound = false;
+};
+
+ReadScenario read_scenario(const YamlValue& root, const std::string& file, Reading& reading) {
+  ReadScenario result;
+  Scenario& scenario = result.scenario;
   reading.found("", root.place());
   MapReader reader(root, "scenario", "", reading);
   scenario.name = reader.text_or("name", name_of_file(file));
@@ -89,11 +96,15 @@ Scenario read_scenario(const YamlValue& root, const std::string& file, Reading& 
   if (const YamlValue* input = reader.find("input")) scenario.job.input = read_input_config(*input, reading);
   reader.find("sweep");  // read by ScenarioFile
   reader.finish();
+  result.sound = reading.problems().empty();
   if (root.is_map()) check_across(scenario, sound, reading);
-  return scenario;
+  return result;
 }
 
 }  // namespace
+
+UnfitScenario::UnfitScenario(std::vector<Problem> problems, Scenario scenario)
+    : ScenarioError(std::move(problems)), scenario_(std::make_shared<const Scenario>(std::move(scenario))) {}
 
 ScenarioFile ScenarioFile::parse(std::string text, std::string file_name) {
   auto document = std::make_shared<YamlDocument>(parse_yaml(text, file_name));
@@ -130,11 +141,13 @@ Scenario ScenarioFile::resolve(const Library& library, const std::vector<Setting
   std::vector<Problem> setting_problems;
   apply_settings(root, settings, setting_problems);
   reading.note(std::move(setting_problems));
-  Scenario scenario = read_scenario(root, file_name_, reading);
-  if (!reading.problems().empty()) throw ScenarioError(by_file(reading.problems(), file_name_));
-  scenario.settings = settings;
-  scenario.provenance = reading.provenance();
-  return scenario;
+  ReadScenario read = read_scenario(root, file_name_, reading);
+  read.scenario.settings = settings;
+  read.scenario.provenance = reading.provenance();
+  if (reading.problems().empty()) return std::move(read.scenario);
+  std::vector<Problem> problems = by_file(reading.problems(), file_name_);
+  if (read.sound) throw UnfitScenario(std::move(problems), std::move(read.scenario));
+  throw ScenarioError(std::move(problems));
 }
 
 Scenario load_scenario(const std::filesystem::path& path, const Library& library,

@@ -23,16 +23,19 @@ struct YamlDocument;
 struct Setting {
   std::string path;
   std::string value;
+  Place origin = {};  ///< where it was written, for messages; without one that is "--set path"
 
-  bool operator==(const Setting&) const = default;
+  /// Equal settings do the same, wherever they were written.
+  friend bool operator==(const Setting& a, const Setting& b) { return a.path == b.path && a.value == b.value; }
 };
 
 /// One axis of a sweep: a path and the values it takes, as YAML text.
 struct SweepAxis {
   std::string path;
   std::vector<std::string> values;
+  Place origin = {};  ///< where it was written, for messages
 
-  bool operator==(const SweepAxis&) const = default;
+  friend bool operator==(const SweepAxis& a, const SweepAxis& b) { return a.path == b.path && a.values == b.values; }
 };
 
 /// Everything one simulation needs, names resolved.
@@ -42,6 +45,19 @@ struct Scenario {
   Job job;
   std::vector<Setting> settings;        ///< what was set from outside the file
   std::vector<std::string> provenance;  ///< data files used, with their dates
+};
+
+/// Keys that are sound one by one and cannot be together: a precision the card lacks, a batch that does
+/// not divide, more GPUs than slots. Of many scenarios, the others may still run.
+class UnfitScenario : public ScenarioError {
+ public:
+  UnfitScenario(std::vector<Problem> problems, Scenario scenario);
+
+  /// What was asked for.
+  [[nodiscard]] const Scenario& scenario() const { return *scenario_; }
+
+ private:
+  std::shared_ptr<const Scenario> scenario_;  // shared, so that copying the exception cannot throw
 };
 
 /// A scenario document read once, from which points are made by applying settings. Safe to resolve from
@@ -56,7 +72,8 @@ class ScenarioFile {
   /// The axes of its `sweep:` key, in the order written.
   [[nodiscard]] const std::vector<SweepAxis>& sweep() const { return sweep_; }
 
-  /// The scenario with these settings applied over the file. \throws ScenarioError with every problem found.
+  /// The scenario with these settings applied over the file. \throws ScenarioError with every problem found;
+  /// UnfitScenario if all of them are between keys.
   [[nodiscard]] Scenario resolve(const Library& library, const std::vector<Setting>& settings) const;
 
   /// The same; adds every key path that was asked for to `asked`, whether the file has it or not.

@@ -34,12 +34,15 @@ YamlValue* list_item(YamlValue& list, std::string_view step) {
   return is_index && index < list.items.size() ? &list.items[index] : nullptr;
 }
 
+std::string origin_of(const Setting& setting) {
+  if (!setting.origin.file.empty()) return setting.origin.file;
+  return setting.path.empty() ? "--set" : "--set " + setting.path;
+}
+
 class SettingWriter {
  public:
   SettingWriter(const Setting& setting, std::vector<Problem>& problems)
-      : setting_(setting),
-        origin_(std::make_shared<const std::string>(setting.path.empty() ? "--set" : "--set " + setting.path)),
-        problems_(problems) {}
+      : setting_(setting), origin_(std::make_shared<const std::string>(origin_of(setting))), problems_(problems) {}
 
   void write(YamlValue& root) {
     const std::optional<std::vector<std::string_view>> path = steps(setting_.path);
@@ -49,10 +52,11 @@ class SettingWriter {
     if (path->front() == "sweep") return note("a sweep is not set; give its axis with --sweep path=value,value");
     YamlDocument parsed = parse_yaml_value(setting_.value, *origin_);
     if (!parsed.problems.empty()) {
-      problems_.insert(problems_.end(), parsed.problems.begin(), parsed.problems.end());
+      for (Problem& problem : parsed.problems) note(std::move(problem.text));
       return;
     }
-    if (parsed.root.is_null()) return note(fmt::format("no value; write --set {}=value", setting_.path));
+    if (parsed.root.is_null()) return note(fmt::format("no value; write {}=value", *origin_));
+    place_at_origin(parsed.root);
     if (YamlValue* place = descend(root, *path)) *place = std::move(parsed.root);
   }
 
@@ -85,7 +89,7 @@ class SettingWriter {
   YamlValue* entry(YamlValue& map, std::string_view key) const {
     const auto found = std::ranges::find(map.entries, key, &YamlEntry::key);
     if (found != map.entries.end()) return &found->value;
-    map.entries.push_back({std::string(key), 0, 0, origin_, empty_map()});
+    map.entries.push_back({std::string(key), setting_.origin.line, setting_.origin.column, origin_, empty_map()});
     return &map.entries.back().value;
   }
 
@@ -93,10 +97,26 @@ class SettingWriter {
     YamlValue map;
     map.kind = YamlKind::map;
     map.file = origin_;
+    map.line = setting_.origin.line;
+    map.column = setting_.origin.column;
     return map;
   }
 
-  void note(std::string text) { problems_.push_back({{*origin_, 0, 0}, std::move(text)}); }
+  /// The value was parsed as a text of its own; its place is that of the setting.
+  void place_at_origin(YamlValue& value) const {
+    value.line = setting_.origin.line;
+    value.column = setting_.origin.column;
+    for (YamlValue& item : value.items) place_at_origin(item);
+    for (YamlEntry& item : value.entries) {
+      item.line = setting_.origin.line;
+      item.column = setting_.origin.column;
+      place_at_origin(item.value);
+    }
+  }
+
+  void note(std::string text) {
+    problems_.push_back({{*origin_, setting_.origin.line, setting_.origin.column}, std::move(text)});
+  }
 
   const Setting& setting_;
   std::shared_ptr<const std::string> origin_;

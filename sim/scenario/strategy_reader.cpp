@@ -83,6 +83,7 @@ ExchangeConfig read_exchange_config(MapReader& strategy) {
   if (value == nullptr) return exchange;
   MapReader reader(*value, "strategy exchange", strategy.path("exchange"), strategy.reading());
   exchange.algorithm = static_cast<ExchangeAlgorithm>(reader.choice_or("algorithm", kExchangeAlgorithmNames, 0));
+  exchange.fidelity = static_cast<Fidelity>(reader.choice_or("fidelity", kFidelityNames, 0));
   exchange.bucket = reader.optional_quantity<Bytes>("bucket");
   if (reader.find("overlap") != nullptr) exchange.overlap = reader.boolean_or("overlap", true);
   exchange.codec = codec_or_none(reader, "codec");

@@ -48,7 +48,7 @@ std::vector<SweepAxis> read_sweep(const YamlValue& value, std::vector<Problem>& 
       note(entry.value.place(), fmt::format("the sweep has more than {} points", static_cast<long>(kMostPoints)));
       break;
     }
-    SweepAxis axis{entry.key, {}};
+    SweepAxis axis{entry.key, {}, entry.place()};
     for (const YamlValue& item : entry.value.items) {
       if (item.is_null()) note(item.place(), fmt::format("a value of {} is empty", in_quotes(entry.key)));
       axis.values.push_back(to_yaml(item));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <memory>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -64,8 +65,20 @@ std::vector<NamedRuleValue> read_named(const YamlValue& value, std::string_view 
   return named;
 }
 
+/// Keys of `set` where a row is no scenario.
+void check_keys(const YamlValue& set, CheckKind check, std::span<const std::string_view> known, Reading& reading) {
+  for (const YamlEntry& entry : set.entries) {
+    if (std::ranges::find(known, entry.key) != known.end()) continue;
+    reading.note(entry.place(), fmt::format("a row of {} has no key '{}'; write {}{}",
+                                            kCheckKindNames[static_cast<std::size_t>(check)], entry.key, one_of(known),
+                                            did_you_mean(entry.key, known)));
+  }
+}
+
 /// A misspelt key would leave every row unused.
-void check_paths(const YamlValue& set, Reading& reading) {
+void check_paths(const YamlValue& set, CheckKind check, Reading& reading) {
+  constexpr std::array<std::string_view, 4> kKernelKeys = {"gpu", "precision", "kernel", "shape"};
+  if (check == CheckKind::kernels) return check_keys(set, check, kKernelKeys, reading);
   std::vector<std::string_view> known;
   for (const SchemaKey& key : scenario_schema()) known.push_back(key.path);
   for (const YamlEntry& entry : set.entries) {
@@ -121,6 +134,23 @@ AloneRule read_alone(const YamlValue& value, Reading& reading) {
   return alone;
 }
 
+ExchangeRule read_exchange_rule(const YamlValue& value, Reading& reading) {
+  ExchangeRule rule;
+  MapReader reader(value, "exchange", "-", reading);
+  const auto required = [&](std::string_view key, std::string_view example) {
+    const YamlValue* found = reader.require(key, example);
+    return found != nullptr ? read_rule_value(*found, key, false, reading) : RuleValue{};
+  };
+  rule.collective = required("collective", "{column: collective, cases: {all_reduce: all-reduce}}");
+  rule.bytes = required("bytes", "\"{bytes}\"");
+  rule.transport = required("transport", "nccl-2.27");
+  if (const YamlValue* name = reader.find("algorithm"))
+    rule.algorithm = read_rule_value(*name, "algorithm", false, reading);
+  if (const YamlValue* name = reader.find("machine")) rule.machine = read_rule_value(*name, "machine", false, reading);
+  reader.finish();
+  return rule;
+}
+
 void read_data(MapReader& reader, const fs::path& file, ValidationRule& rule) {
   const fs::path path(reader.text("data", "../data/classic.csv"));
   rule.data = path.is_absolute() ? path : file.parent_path() / path;
@@ -134,12 +164,13 @@ void read_parts(MapReader& reader, ValidationRule& rule) {
   if (const YamlValue* skip = reader.find("skip")) rule.skip = read_skip(*skip, reading);
   if (const YamlValue* set = reader.require("set", "{workload.model: \"{model}\"}")) {
     rule.set = read_named(*set, "set", true, reading);
-    check_paths(*set, reading);
+    check_paths(*set, rule.check, reading);
   }
   if (const YamlValue* measured = reader.require("measured", "{column: value, is: throughput}")) {
     rule.measured = read_measured(*measured, reading);
   }
   if (const YamlValue* alone = reader.find("alone")) rule.alone = read_alone(*alone, reading);
+  if (const YamlValue* exchange = reader.find("exchange")) rule.exchange = read_exchange_rule(*exchange, reading);
   if (const YamlValue* name = reader.find("class")) rule.class_name = read_rule_value(*name, "class", false, reading);
 }
 
@@ -152,6 +183,10 @@ ValidationRule read_rule(const YamlValue& root, const fs::path& file, Reading& r
   read_data(reader, file, rule);
   rule.check = static_cast<CheckKind>(reader.choice_or("check", kCheckKindNames, 0));
   read_parts(reader, rule);
+  if (rule.check == CheckKind::collectives && !rule.exchange) {
+    reading.note(reader.place(),
+                 "a rule that checks collectives needs 'exchange'; add {collective: ..., bytes: ..., ...}");
+  }
   reader.finish();
   return rule;
 }

@@ -17,8 +17,12 @@
 namespace gpuscale {
 
 /// What a row measures, and so how it is checked.
-enum class CheckKind { training };
-inline constexpr std::array<std::string_view, 1> kCheckKindNames = {"training"};
+enum class CheckKind {
+  training,     ///< steps of a training job; `set` has keys of a scenario
+  collectives,  ///< exchanges between GPUs; `set` has keys of its hardware
+  kernels,      ///< one kernel on one card; `set` has gpu, precision, kernel and shape
+};
+inline constexpr std::array<std::string_view, 3> kCheckKindNames = {"training", "collectives", "kernels"};
 
 /// What the measured number is.
 enum class MeasuredKind {
@@ -27,9 +31,10 @@ enum class MeasuredKind {
   step_time,         ///< of one step
   time_for_samples,  ///< in which the whole job trains a number of samples
   speedup,           ///< against one GPU; says nothing about time
+  time,              ///< of one operation, where no step is measured
 };
-inline constexpr std::array<std::string_view, 5> kMeasuredKindNames = {"throughput", "tokens_per_s", "step_time",
-                                                                       "time_for_samples", "speedup"};
+inline constexpr std::array<std::string_view, 6> kMeasuredKindNames = {"throughput",       "tokens_per_s", "step_time",
+                                                                       "time_for_samples", "speedup",      "time"};
 
 /// A column and the patterns of which its cell has to match one.
 struct ColumnCondition {
@@ -80,6 +85,15 @@ struct AloneRule {
   std::string column;
 };
 
+/// What a row of collectives exchanges.
+struct ExchangeRule {
+  RuleValue collective;                ///< gives a word of kCollectiveNames
+  RuleValue bytes;                     ///< gives a number
+  RuleValue transport;                 ///< gives a name of workloads/transports
+  std::optional<RuleValue> algorithm;  ///< gives a word of kExchangeAlgorithmNames; none: auto
+  std::optional<RuleValue> machine;    ///< names the group of rows; none: the machine's file
+};
+
 struct ValidationRule {
   std::string name;  ///< of the source
   Place name_place;
@@ -93,6 +107,7 @@ struct ValidationRule {
   std::vector<NamedRuleValue> set;
   MeasuredRule measured;
   std::optional<AloneRule> alone;
+  std::optional<ExchangeRule> exchange;  ///< of collectives
   std::optional<RuleValue> class_name;
 };
 

@@ -17,19 +17,29 @@ struct Step {
 
 constexpr std::array<Step, 6> kDecimal = {{{"", 1}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"P", 1e15}}};
 
-std::string three_digits(double value) {
+/// Three digits or all before the point, and `more` behind it.
+std::string three_digits(double value, int more) {
+  constexpr double kLongest = 1e7;  // more digits than these are a line of their own
   const double size = std::abs(value);
-  return fmt::format("{:.{}f}", value, size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
+  if (size >= kLongest) return fmt::format("{:.{}e}", value, 2 + more);
+  return fmt::format("{:.{}f}", value, more + (size < 9.995 ? 2 : size < 99.95 ? 1 : 0));
 }
 
 /// The value over the largest step that leaves at least one whole unit after rounding.
-std::string scaled(double value, std::span<const Step> steps, std::string_view base) {
+std::string scaled(double value, std::span<const Step> steps, std::string_view base, int more = 0) {
   if (value == 0 || !std::isfinite(value)) return fmt::format("{} {}{}", value, steps.front().symbol, base);
   const Step* best = &steps.front();
   for (const Step& step : steps) {
     if (std::abs(value) >= step.factor * 0.9995) best = &step;
   }
-  return fmt::format("{} {}{}", three_digits(value / best->factor), best->symbol, base);
+  return fmt::format("{} {}{}", three_digits(value / best->factor, more), best->symbol, base);
+}
+
+std::string size_text(Bytes size, int more) {
+  constexpr std::array<Step, 6> kSteps = {
+      {{"", 1}, {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}, {"Pi", 0x1p50}}};
+  if (size.count() >= 0 && size.count() < 1023.5) return fmt::format("{:.{}f} B", size.count(), more);
+  return scaled(size.count(), kSteps, "B", more);
 }
 
 }  // namespace
@@ -55,11 +65,14 @@ std::string in_quotes(std::string_view text) {
   return result + "'";
 }
 
-std::string to_text(Bytes size) {
-  constexpr std::array<Step, 6> kSteps = {
-      {{"", 1}, {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}, {"Pi", 0x1p50}}};
-  if (size.count() >= 0 && size.count() < 1023.5) return fmt::format("{:.0f} B", size.count());
-  return scaled(size.count(), kSteps, "B");
+std::string to_text(Bytes size) { return size_text(size, 0); }
+TwoTexts told_apart(Bytes first, Bytes second) {
+  constexpr int kMostDigits = 15;  // a double has no more
+  TwoTexts texts{to_text(first), to_text(second)};
+  for (int more = 1; texts.first == texts.second && first != second && more < kMostDigits; ++more) {
+    texts = {size_text(first, more), size_text(second, more)};
+  }
+  return texts;
 }
 std::string to_text(BytesPerSecond rate) { return scaled(rate.count(), kDecimal, "B/s"); }
 std::string to_text(Seconds duration) {

@@ -268,12 +268,26 @@ QuantityReading read_quantity(std::string_view text, QuantityKind kind, bool zer
   return {value, {}};
 }
 
+namespace {
+
+/// What to write instead of a number with something behind it: never what would be refused again.
+std::string plain_advice(const Number& number, double least, double most) {
+  const auto is_within = [&](double value) { return value >= least && value <= most; };
+  if (number.rest == "%" && is_within(number.value / 100)) {
+    return fmt::format("write the percentage as a fraction, {:g}", number.value / 100);
+  }
+  if (number.rest != "%" && is_within(number.value)) return fmt::format("write {} without a unit", number.digits);
+  return fmt::format("write a number between {:g} and {:g}", least, most);
+}
+
+}  // namespace
+
 QuantityReading read_number(std::string_view text, double least, double most) {
   text = trimmed(text);
   const Number number = take_number(text);
   if (!number.problem.empty()) return {0.0, fmt::format("{} {}", in_quotes(text), number.problem)};
   if (!number.rest.empty()) {
-    return {0.0, fmt::format("{} is not a plain number; write {} without a unit", in_quotes(text), number.digits)};
+    return {0.0, fmt::format("{} is not a plain number; {}", in_quotes(text), plain_advice(number, least, most))};
   }
   if (number.value < least || number.value > most) {
     return {0.0, fmt::format("{} is not between {:g} and {:g}", in_quotes(text), least, most)};

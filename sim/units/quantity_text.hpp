@@ -77,6 +77,12 @@ std::string to_text(FlopPerSecond rate);   ///< "11.3 TFLOP/s"
 std::string to_text(Hertz frequency);      ///< "1.48 GHz"
 std::string to_text(Watts power);          ///< "250 W"
 std::string to_text(Dollars price);        ///< "699 USD"
+/// Two sizes with as many digits as it takes to tell them apart: "11.02 GiB" and "11.00 GiB".
+struct TwoTexts {
+  std::string first;
+  std::string second;
+};
+TwoTexts told_apart(Bytes first, Bytes second);
 /// "25.6 M", "128".
 std::string count_text(double count);
 /// "207 /s", "1.20 k/s".

@@ -48,6 +48,9 @@ TEST_SUITE("scenario") {
     REQUIRE(library.roots().size() >= 2);
     CHECK(library.roots()[0] == test_root());
     CHECK(fs::equivalent(library.roots()[1], GPUSCALE_SOURCE_DIR));
+    CHECK(library.useless() == std::vector<fs::path>{"/no/such/root"});
+    REQUIRE(library.searched().size() >= 3);
+    CHECK(library.searched()[0] == "/no/such/root");
   }
 
   TEST_CASE("a document is read once") {

@@ -161,6 +161,38 @@ TEST_SUITE("scenario") {
     CHECK(scenario.settings.size() == 4);
   }
 
+  TEST_CASE("what is wrong with a setting has the place it was written at") {
+    const auto first_place = [](const Setting& setting) {
+      try {
+        static_cast<void>(small({setting}));
+      } catch (const ScenarioError& error) {
+        return to_text(error.problems().front()).substr(0, to_text(error.problems().front()).find(": error"));
+      }
+      return std::string("no problem");
+    };
+    CHECK(first_place({"cluster.gpus", "two"}) == "--set cluster.gpus");
+    CHECK(first_place({"cluster.gpus", "two", {"--sweep cluster.gpus", 0, 0}}) == "--sweep cluster.gpus");
+    CHECK(first_place({"cluster.gpus", "[", {"job.yaml", 7, 3}}) == "job.yaml:7:3");
+    CHECK(first_place({"strategy.exchange", "{codec: int9}", {"job.yaml", 7, 3}}) == "job.yaml:7:3");
+  }
+
+  TEST_CASE("keys that are sound and do not go together are told from mistakes") {
+    CHECK_THROWS_AS(small({{"cluster.gpus", "99"}}), UnfitScenario);
+    try {
+      static_cast<void>(small({{"cluster.gpus", "99"}, {"strategy.exchange.codec", "int9"}}));
+      FAIL("no error");
+    } catch (const UnfitScenario&) {
+      FAIL("a misspelt codec is a mistake");
+    } catch (const ScenarioError& error) {
+      CHECK(error.problems().size() >= 1);
+    }
+  }
+
+  TEST_CASE("an axis of a file knows its line") {
+    const ScenarioFile file = ScenarioFile::parse("sweep:\n  cluster.gpus: [1, 2]\n", "job.yaml");
+    CHECK(file.sweep()[0].origin == Place{"job.yaml", 2, 3});
+  }
+
   TEST_CASE("a sweep keeps the order and the text of its values") {
     const ScenarioFile file = ScenarioFile::open(seed("full.yaml"));
     REQUIRE(file.sweep().size() == 2);
@@ -249,7 +281,9 @@ TEST_SUITE("scenario") {
 
   TEST_CASE("the schema lists the keys that are read and no others") {
     std::set<std::string> asked;
-    for (const char* name : {"full.yaml", "inline.yaml", "conv.yaml", "transfer.yaml"}) {
+    for (const char* name :
+         {"full.yaml", "inline.yaml", "conv.yaml", "transfer.yaml", "fabric-leaf-spine.yaml", "fabric-rails.yaml",
+          "fabric-fat-tree.yaml", "fabric-torus.yaml", "fabric-dragonfly.yaml", "fabric-graph.yaml"}) {
       CAPTURE(name);
       static_cast<void>(ScenarioFile::open(seed(name)).resolve(test_library(), {}, &asked));
     }

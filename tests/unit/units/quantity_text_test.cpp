@@ -98,6 +98,28 @@ TEST_SUITE("units") {
     CHECK(read_number("inf", 0, 1).problem == "'inf' is not a number");
   }
 
+  TEST_CASE("advice on a plain number is never a number that would be refused") {
+    CHECK(read_number("10 %", 0, 1).problem == "'10 %' is not a plain number; write the percentage as a fraction, 0.1");
+    CHECK(read_number("150 %", 0, 1).problem == "'150 %' is not a plain number; write a number between 0 and 1");
+    CHECK(read_number("10 s", 0, 1).problem == "'10 s' is not a plain number; write a number between 0 and 1");
+    CHECK(read_number("50%", 0.5, 4).problem == "'50%' is not a plain number; write the percentage as a fraction, 0.5");
+  }
+
+  TEST_CASE("two sizes get the digits that tell them apart") {
+    constexpr double kGiB = 1073741824;
+    CHECK(told_apart(Bytes(12 * kGiB), Bytes(11 * kGiB)).first == "12.0 GiB");
+    CHECK(told_apart(Bytes(11.02 * kGiB), Bytes(11 * kGiB)).first == "11.02 GiB");
+    CHECK(told_apart(Bytes(11.02 * kGiB), Bytes(11 * kGiB)).second == "11.00 GiB");
+    const TwoTexts byte = told_apart(Bytes(11 * kGiB + 1), Bytes(11 * kGiB));
+    CHECK(byte.first != byte.second);
+    CHECK(told_apart(Bytes(kGiB), Bytes(kGiB)).first == "1.00 GiB");
+  }
+
+  TEST_CASE("no value fills a line") {
+    CHECK(to_text(Bytes(1180.0 * 0x1p50)) == "1180 PiB");
+    CHECK(to_text(Bytes(1e20 * 0x1p50)) == "1.00e+20 PiB");
+  }
+
   TEST_CASE("quantities are written with three digits and a fitting unit") {
     CHECK(to_text(BytesPerSecond(12.5e9)) == "12.5 GB/s");
     CHECK(to_text(BytesPerSecond(999.7e6)) == "1.00 GB/s");

@@ -1,0 +1,115 @@
+#include "scenario/hardware.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "scenario/cluster_reader.hpp"
+#include "scenario/cross_checks.hpp"
+#include "scenario/framework_reader.hpp"
+#include "scenario/map_reader.hpp"
+#include "scenario/read_file.hpp"
+#include "scenario/settings.hpp"
+#include "scenario/yaml_parse.hpp"
+
+namespace gpuscale {
+
+namespace {
+
+YamlValue text_value(std::string text, const YamlValue& beside) {
+  YamlValue value;
+  value.kind = YamlKind::scalar;
+  value.text = std::move(text);
+  value.file = beside.file;
+  value.line = beside.line;
+  value.column = beside.column;
+  return value;
+}
+
+YamlValue map_of(std::string key, YamlValue value) {
+  YamlValue map;
+  map.kind = YamlKind::map;
+  map.file = value.file;
+  map.line = value.line;
+  map.column = value.column;
+  map.entries.push_back({std::move(key), value.line, value.column, value.file, std::move(value)});
+  return map;
+}
+
+YamlValue read_document(const std::filesystem::path& path) {
+  const std::string name = path == "-" ? "standard input" : path.string();
+  FileText text = read_stream(path);
+  if (!text.problem.empty()) throw ScenarioError({{{name, 0, 0}, text.problem}});
+  YamlDocument document = parse_yaml(text.text, name);
+  if (document.problems.empty() && !document.root.is_map()) {
+    document.problems.push_back({{name, 0, 0}, "is no scenario, cluster file or machine file"});
+  }
+  if (!document.problems.empty()) throw ScenarioError(std::move(document.problems));
+  return std::move(document.root);
+}
+
+/// A machine or cluster file as the scenario that names it; a scenario as it is.
+YamlValue as_scenario(YamlValue root, const std::filesystem::path& path) {
+  if (root.find("cluster") != nullptr || path == "-") return root;
+  const std::string name = path.string();
+  const std::string described = name.find('/') == std::string::npos ? "./" + name : name;  // a path, not a name
+  if (root.find("devices") != nullptr || root.find("like") != nullptr) {
+    return map_of("cluster", map_of("machine", text_value(described, root)));
+  }
+  if (root.find("machine") != nullptr) return map_of("cluster", map_of("name", text_value(described, root)));
+  return root;
+}
+
+/// One GPU for the reader where the number is left out. \returns whether it was.
+bool fill_in_gpus(YamlValue& root) {
+  const auto cluster = std::ranges::find(root.entries, "cluster", &YamlEntry::key);
+  if (cluster == root.entries.end() || !cluster->value.is_map() || cluster->value.find("gpus") != nullptr) return false;
+  const YamlValue& map = cluster->value;
+  cluster->value.entries.push_back({"gpus", map.line, map.column, map.file, text_value("1", map)});
+  return true;
+}
+
+int slots(const ClusterSpec& cluster) {
+  const auto here = std::ranges::count(cluster.machine.devices, DeviceKind::gpu, &DeviceSpec::kind);
+  return static_cast<int>(here) * cluster.nodes;
+}
+
+Hardware read_hardware(YamlValue& root, const std::string& framework, Reading& reading) {
+  Scenario scenario;
+  SoundParts sound;
+  const bool all_gpus = fill_in_gpus(root);
+  reading.found("", root.place());
+  MapReader reader(root, "scenario", "", reading);
+  const std::size_t before = reading.problems().size();
+  if (const YamlValue* cluster = reader.require("cluster", "{machine: dgx-1-v100, gpu: v100-sxm2}")) {
+    scenario.cluster = read_cluster(*cluster, reading);
+    sound.cluster = reading.problems().size() == before;
+  }
+  const YamlValue* written = reader.find("framework");
+  if (!framework.empty()) {
+    const YamlValue fallback = text_value(framework, root);
+    scenario.job.framework = read_framework(written != nullptr ? *written : fallback, "framework", reading);
+  }
+  if (sound.cluster && all_gpus) scenario.cluster.gpus = std::max(1, slots(scenario.cluster));
+  check_across(scenario, sound, reading);
+  return {std::move(scenario.cluster), std::move(scenario.job.framework), {}};
+}
+
+}  // namespace
+
+Hardware load_hardware(const std::optional<std::filesystem::path>& file, const std::vector<Setting>& settings,
+                       const std::string& framework, const Library& library) {
+  YamlValue root;
+  root.kind = YamlKind::map;
+  if (file) root = as_scenario(read_document(*file), *file);
+  Reading reading(library);
+  std::vector<Problem> setting_problems;
+  apply_settings(root, settings, setting_problems);
+  reading.note(std::move(setting_problems));
+  Hardware hardware = read_hardware(root, framework, reading);
+  if (!reading.problems().empty()) throw ScenarioError(reading.problems());
+  hardware.provenance = reading.provenance();
+  return hardware;
+}
+
+}  // namespace gpuscale
