@@ -66,6 +66,7 @@ std::string pipe_cell(const std::string& text) {
 
 std::vector<std::string> layout(std::vector<TextColumn> columns, std::size_t width) {
   for (TextColumn& column : columns) {
+    column.title = printable(column.title);
     for (std::string& cell : column.cells) {
       cell = column.wraps ? printable(cell) : shortened(printable(cell), column.longest);
     }

@@ -1,6 +1,7 @@
 #include "report/common.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 
 #include "report/point_columns.hpp"
@@ -11,11 +12,13 @@ namespace gpuscale {
 
 namespace {
 
-/// The value all reports share, or "".
+/// The value all reports with figures share, or "".
 std::string shared(std::span<const Report> reports, std::string Report::*value) {
-  const std::string& first = reports.front().*value;
-  const bool same = std::ranges::all_of(reports, [&](const Report& report) { return report.*value == first; });
-  return same ? first : std::string();
+  const auto first = std::ranges::find_if_not(reports, is_refused);
+  if (first == reports.end()) return reports.front().*value;
+  const bool same = std::ranges::all_of(
+      reports, [&](const Report& report) { return is_refused(report) || report.*value == (*first).*value; });
+  return same ? (*first).*value : std::string();
 }
 
 std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
@@ -51,7 +54,7 @@ std::string swept_text(std::span<const Report> reports) {
   return text;
 }
 
-bool fits(const Report& report) { return report.memory.fits; }
+bool fits(const Report& report) { return report.memory.fits && !is_refused(report); }
 
 std::string baseline_text(std::span<const Report> reports) {
   const bool any = std::ranges::any_of(reports, [](const Report& report) { return report.speedup.has_value(); });
@@ -71,6 +74,9 @@ CommonFacts common_facts(std::span<const Report> reports) {
                           " | ");
   if (facts.title.empty()) std::swap(facts.title, facts.subtitle);
   facts.notes.push_back(swept_text(reports));
+  if (const auto refused = std::ranges::count_if(reports, is_refused); refused > 0) {
+    facts.notes.push_back(fmt::format("{} of them cannot run; the last column says why", refused));
+  }
   if (std::ranges::all_of(reports, fits) && !std::ranges::all_of(reports, is_transfer)) {
     facts.notes.emplace_back("every point fits in memory");
   }
@@ -88,6 +94,11 @@ std::vector<TextColumn> ranking_columns(const Ranking& ranking) {
                                      {.title = "why", .right = false, .dispensable = 0, .cells = {}, .wraps = true}};
   for (const RankedReport& entry : ranking.entries) {
     const Report& report = entry.report;
+    if (is_refused(report)) {
+      const std::array<std::string_view, 7> cells = {"-", entry.name, "-", "-", "-", "-", entry.why};
+      for (std::size_t i = 0; i < cells.size(); ++i) columns[i].cells.emplace_back(cells[i]);
+      continue;
+    }
     const std::vector<std::string> cells = {fmt::format("{}.", entry.rank),
                                             entry.name,
                                             to_text(report.step_time),

@@ -19,6 +19,7 @@ struct CommonFacts {
   std::vector<std::string> notes;  ///< what was swept, what was set, what speed-up is against
 };
 
+/// Of refused points only the settings count.
 CommonFacts common_facts(std::span<const Report> reports);
 
 /// Place, name, time, throughput, throughput relative to the best, what fits, and why.

@@ -27,20 +27,34 @@ std::vector<const Field*> fields_beside(const std::vector<std::string>& keys) {
   return fields;
 }
 
-void add_titles(std::vector<std::string>& row, const std::vector<std::string>& keys) {
-  row.insert(row.end(), keys.begin(), keys.end());
-  for (const Field* field : fields_beside(keys)) row.emplace_back(field->column);
+/// What the columns are, for all rows of a table.
+struct Columns {
+  explicit Columns(std::span<const Report> reports)
+      : keys(setting_keys(reports)), fields(fields_beside(keys)), problem(std::ranges::any_of(reports, is_refused)) {}
+
+  std::vector<std::string> keys;
+  std::vector<const Field*> fields;
+  bool problem = false;  ///< whether there is a column for it
+};
+
+void add_titles(std::vector<std::string>& row, const Columns& columns) {
+  row.insert(row.end(), columns.keys.begin(), columns.keys.end());
+  for (const Field* field : columns.fields) row.emplace_back(field->column);
+  if (columns.problem) row.emplace_back("problem");
 }
 
-void add_values(std::vector<std::string>& row, const std::vector<std::string>& keys, const Report& report) {
-  for (const std::string& key : keys) row.push_back(setting_of(report, key));
-  for (const Field* field : fields_beside(keys)) row.push_back(plain_text(field->value(report)));
+void add_values(std::vector<std::string>& row, const Columns& columns, const Report& report) {
+  for (const std::string& key : columns.keys) row.push_back(setting_of(report, key));
+  for (const Field* field : columns.fields) row.push_back(plain_text(value_of(*field, report)));
+  if (columns.problem) row.push_back(report.problem);
 }
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20U || c == 0x7F; }
 
 }  // namespace
 
 std::string csv_cell(std::string_view text) {
-  const bool plain = text.find_first_of(",\"\r\n") == std::string_view::npos;
+  const bool plain = text.find_first_of(",\"\r\n") == std::string_view::npos && std::ranges::none_of(text, is_control);
   if (plain && !text.starts_with(' ') && !text.ends_with(' ')) return std::string(text);
   std::string cell = "\"";
   for (const char c : text) {
@@ -51,13 +65,13 @@ std::string csv_cell(std::string_view text) {
 }
 
 void write_csv(std::ostream& out, std::span<const Report> reports) {
-  const std::vector<std::string> keys = setting_keys(reports);
+  const Columns columns(reports);
   std::vector<std::string> titles;
-  add_titles(titles, keys);
+  add_titles(titles, columns);
   write_row(out, titles);
   for (const Report& report : reports) {
     std::vector<std::string> row;
-    add_values(row, keys, report);
+    add_values(row, columns, report);
     write_row(out, row);
   }
 }
@@ -65,14 +79,15 @@ void write_csv(std::ostream& out, std::span<const Report> reports) {
 void write_csv(std::ostream& out, const Ranking& ranking) {
   std::vector<Report> reports;
   for (const RankedReport& entry : ranking.entries) reports.push_back(entry.report);
-  const std::vector<std::string> keys = setting_keys(reports);
+  const Columns columns(reports);
   std::vector<std::string> titles = {"rank", "candidate", "relative", "why"};
-  add_titles(titles, keys);
+  add_titles(titles, columns);
   write_row(out, titles);
   for (const RankedReport& entry : ranking.entries) {
-    std::vector<std::string> row = {fmt::format("{}", entry.rank), entry.name, fmt::format("{}", entry.relative),
-                                    entry.why};
-    add_values(row, keys, entry.report);
+    const bool placed = !is_refused(entry.report);
+    std::vector<std::string> row = {placed ? fmt::format("{}", entry.rank) : "", entry.name,
+                                    placed ? fmt::format("{}", entry.relative) : "", entry.why};
+    add_values(row, columns, entry.report);
     write_row(out, row);
   }
 }

@@ -80,6 +80,10 @@ std::vector<Fact> headline(const Report& report) {
   return facts;
 }
 
+TwoTexts memory_texts(const Report& report) {
+  return told_apart(report.memory.footprint.total(), report.memory.capacity);
+}
+
 std::string largest_batch_text(const Report& report) {
   if (report.memory.largest_batch_per_gpu < 1) return "not even one sample per GPU would";
   return fmt::format("up to {:.0f} samples per GPU", report.memory.largest_batch_per_gpu);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "report/report.hpp"
+#include "units/quantity_text.hpp"
 
 namespace gpuscale {
 
@@ -38,6 +39,9 @@ std::vector<Fact> what_runs(const Report& report);
 
 /// Step time, throughput, scaling, utilisation, bytes sent: those that have a meaning.
 std::vector<Fact> headline(const Report& report);
+
+/// What a GPU needs and has of memory, told apart.
+TwoTexts memory_texts(const Report& report);
 
 /// "up to 152 samples per GPU".
 std::string largest_batch_text(const Report& report);

@@ -23,14 +23,14 @@ FieldValue bytes(Bytes size) { return count(std::round(size.count())); }
 FieldValue maybe(const std::optional<double>& value) { return value ? FieldValue(*value) : FieldValue(); }
 
 constexpr auto kFields = std::to_array<Field>({
-    {"scenario", "scenario", [](const Report& r) -> FieldValue { return r.scenario; }},
-    {"model", "model", [](const Report& r) -> FieldValue { return r.model; }},
-    {"gpu", "gpu", [](const Report& r) -> FieldValue { return r.gpu; }},
-    {"machine", "machine", [](const Report& r) -> FieldValue { return r.machine; }},
-    {"framework", "framework", [](const Report& r) -> FieldValue { return r.framework; }},
+    {"scenario", "scenario", [](const Report& r) -> FieldValue { return r.scenario; }, true},
+    {"model", "model", [](const Report& r) -> FieldValue { return r.model; }, true},
+    {"gpu", "gpu", [](const Report& r) -> FieldValue { return r.gpu; }, true},
+    {"machine", "machine", [](const Report& r) -> FieldValue { return r.machine; }, true},
+    {"framework", "framework", [](const Report& r) -> FieldValue { return r.framework; }, true},
     {"strategy", "strategy", [](const Report& r) -> FieldValue { return r.strategy; }},
-    {"gpus", "gpus", [](const Report& r) -> FieldValue { return std::int64_t{r.gpus}; }},
-    {"nodes", "nodes", [](const Report& r) -> FieldValue { return std::int64_t{r.nodes}; }},
+    {"gpus", "gpus", [](const Report& r) -> FieldValue { return std::int64_t{r.gpus}; }, true},
+    {"nodes", "nodes", [](const Report& r) -> FieldValue { return std::int64_t{r.nodes}; }, true},
     {"batch_per_gpu", "batch_per_gpu", [](const Report& r) { return count(r.batch_per_gpu); }},
     {"global_batch", "global_batch", [](const Report& r) { return count(r.global_batch); }},
     {"weak_scaling", "weak_scaling", [](const Report& r) -> FieldValue { return r.weak_scaling; }},
@@ -83,6 +83,10 @@ const Field* find_field(std::string_view name) {
   const auto found =
       std::ranges::find_if(kFields, [&](const Field& field) { return field.path == name || field.column == name; });
   return found == kFields.end() ? nullptr : &*found;
+}
+
+FieldValue value_of(const Field& field, const Report& report) {
+  return is_refused(report) && !field.asked ? FieldValue() : field.value(report);
 }
 
 std::string plain_text(const FieldValue& value) {

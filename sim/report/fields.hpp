@@ -22,7 +22,11 @@ struct Field {
   std::string_view path;    ///< in JSON: "split.compute_s"
   std::string_view column;  ///< in CSV: "compute_s"
   FieldValue (*value)(const Report&);
+  bool asked = false;  ///< known before the simulation, so a refused point has it too
 };
+
+/// The value in a report; of a refused point only what was asked for.
+FieldValue value_of(const Field& field, const Report& report);
 
 /// In the order of the JSON document.
 std::span<const Field> report_fields();

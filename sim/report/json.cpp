@@ -78,12 +78,16 @@ Json layers_of(const Report& report) {
 
 void add_report(Json& point, const Report& report) {
   for (const Field& field : report_fields()) {
-    const FieldValue value = field.value(report);
+    const FieldValue value = value_of(field, report);
     if (std::holds_alternative<std::monostate>(value)) continue;
     const std::size_t dot = field.path.find('.');
     Json& parent = dot == std::string_view::npos ? point : point[std::string(field.path.substr(0, dot))];
     parent[std::string(dot == std::string_view::npos ? field.path : field.path.substr(dot + 1))] = to_json(value);
     if (field.path == "scenario") point["settings"] = settings_of(report);
+  }
+  if (is_refused(report)) {
+    point["problem"] = report.problem;
+    return;
   }
   point["links"] = links_of(report);
   if (!report.layers.empty()) point["layers"] = layers_of(report);
@@ -136,6 +140,7 @@ void write_json(std::ostream& out, const Ranking& ranking) {
   list.verdict(ranking.verdict);
   for (const RankedReport& entry : ranking.entries) {
     Json point = {{"rank", entry.rank}, {"name", entry.name}, {"relative", entry.relative}, {"why", entry.why}};
+    if (is_refused(entry.report)) point = {{"name", entry.name}, {"why", entry.why}};
     add_report(point, entry.report);
     list.add(point);
   }

@@ -43,8 +43,8 @@ void write_markdown(std::ostream& out, const Report& report) {
       const Bytes size = report.memory.footprint.*part.size;
       if (size.count() > 0) table.add(fmt::format("memory: {}", part.name), to_text(size));
     }
-    table.add("memory", fmt::format("{} of {}: {} ({})", to_text(report.memory.footprint.total()),
-                                    to_text(report.memory.capacity), report.memory.fits ? "fits" : "does not fit",
+    const auto [needs, has] = memory_texts(report);
+    table.add("memory", fmt::format("{} of {}: {} ({})", needs, has, report.memory.fits ? "fits" : "does not fit",
                                     largest_batch_text(report)));
   }
   table.add("limited by", report.limited_by);

@@ -19,15 +19,30 @@ class ColumnBuilder {
  public:
   explicit ColumnBuilder(std::span<const Report> reports) : reports_(reports) {}
 
+  /// A column of figures, which a refused point has not.
   void add(std::string title, int dispensable, const std::function<std::string(const Report&)>& cell,
            bool right = true) {
+    add_asked(
+        std::move(title), dispensable, [&](const Report& r) { return is_refused(r) ? "-" : cell(r); }, right);
+  }
+
+  /// A column of what was asked for, which every point has.
+  void add_asked(std::string title, int dispensable, const std::function<std::string(const Report&)>& cell,
+                 bool right) {
     TextColumn column{.title = std::move(title), .right = right, .dispensable = dispensable, .cells = {}};
     for (const Report& report : reports_) column.cells.push_back(cell(report));
     columns_.push_back(std::move(column));
   }
 
+  void add_problems() {
+    if (std::ranges::none_of(reports_, is_refused)) return;
+    add_asked(
+        "problem", 0, [](const Report& report) { return report.problem; }, false);
+    columns_.back().wraps = true;
+  }
+
   [[nodiscard]] bool any(const std::function<bool(const Report&)>& holds) const {
-    return std::ranges::any_of(reports_, holds);
+    return std::ranges::any_of(reports_, [&](const Report& report) { return !is_refused(report) && holds(report); });
   }
 
   std::vector<TextColumn> take() { return std::move(columns_); }
@@ -51,7 +66,7 @@ void add_keys(ColumnBuilder& builder, std::span<const Report> reports, const std
   const std::vector<std::string> names = short_names(keys);
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const bool numbers = std::ranges::all_of(setting_values(reports, keys[i]), starts_like_a_number);
-    builder.add(
+    builder.add_asked(
         keys[i] == kGpusKey ? "GPUs" : names[i], 0, [&](const Report& report) { return setting_of(report, keys[i]); },
         numbers);
   }
@@ -79,6 +94,13 @@ void add_split(ColumnBuilder& builder) {
   }
 }
 
+/// Whether no point with figures has samples, and there is one.
+bool are_transfers(std::span<const Report> reports) {
+  const auto first = std::ranges::find_if_not(reports, is_refused);
+  return first != reports.end() &&
+         std::ranges::all_of(reports, [](const Report& r) { return is_refused(r) || is_transfer(r); });
+}
+
 /// "exchange 88 %": what takes most of the step.
 std::string limit_text(const Report& report) {
   if (!report.memory.fits) return "memory";
@@ -92,13 +114,14 @@ std::vector<TextColumn> point_columns(std::span<const Report> reports) {
   ColumnBuilder builder(reports);
   const std::vector<std::string> keys = varying_keys(reports);
   add_keys(builder, reports, keys);
-  const bool transfers = std::ranges::all_of(reports, is_transfer);
+  const bool transfers = are_transfers(reports);
   if (std::ranges::find(keys, kGpusKey) == keys.end() && !transfers) {
     builder.add("GPUs", 1, [](const Report& r) { return fmt::format("{}", r.gpus); });
   }
   builder.add(transfers ? "time" : "step time", 0, [](const Report& r) { return to_text(r.step_time); });
   if (transfers) {
     builder.add("sent", 0, [](const Report& r) { return to_text(r.exchanged_per_gpu); });
+    builder.add_problems();
     return builder.take();
   }
   builder.add("samples/s", 0, [](const Report& r) { return number_text(r.throughput); });
@@ -115,6 +138,7 @@ std::vector<TextColumn> point_columns(std::span<const Report> reports) {
         "fits", 0, [](const Report& r) { return std::string(r.memory.fits ? "yes" : "NO"); }, false);
   }
   builder.add("limited by", 1, limit_text, false);
+  builder.add_problems();
   return builder.take();
 }
 

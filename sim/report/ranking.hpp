@@ -11,9 +11,9 @@
 namespace gpuscale {
 
 struct RankedReport {
-  int rank = 1;
+  int rank = 1;           ///< 0: it cannot run and has no place
   std::string name;       ///< how the user calls it: a file or a strategy
-  double relative = 1.0;  ///< throughput / throughput of the first
+  double relative = 1.0;  ///< throughput / throughput of the first; 0 if it cannot run
   std::string why;        ///< a few words
   Report report;
 };

@@ -37,9 +37,9 @@ struct LayerReport {
   std::string kind;
   std::string out;        ///< shape of one sample's output: 64x56x56
   double parameters = 0;  ///< numbers this GPU holds
-  Bytes activation = {};       ///< of the output, the batch of a pass
-  Bytes error = {};            ///< of the output; as large, once backward reaches it
-  Bytes saved = {};            ///< kept from forward to backward
+  Bytes activation = {};  ///< of the output, the batch of a pass
+  Bytes error = {};       ///< of the output; as large, once backward reaches it
+  Bytes saved = {};       ///< kept from forward to backward
   Seconds forward = {};
   Seconds backward = {};
 };
@@ -72,12 +72,17 @@ struct Report {
 
   Bytes exchanged_per_gpu = {};              ///< gradient (and activation) bytes a rank sends in a step
   Bytes exchange_uncompressed_per_gpu = {};  ///< the same without codec
-  std::vector<LinkLoad> links;          ///< busiest first
+  std::vector<LinkLoad> links;               ///< busiest first
   MemoryReport memory;
   std::vector<LayerReport> layers;  ///< in forward order; empty for a transfer
-  std::string limited_by;  ///< one sentence
+  std::string limited_by;           ///< one sentence
   std::vector<std::string> not_modelled;
   std::vector<std::string> provenance;
+
+  std::string problem;  ///< why this point cannot run; then only what was asked for has a meaning, no figure
 };
+
+/// Whether the point could not run.
+inline bool is_refused(const Report& report) { return !report.problem.empty(); }
 
 }  // namespace gpuscale

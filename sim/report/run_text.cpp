@@ -25,6 +25,9 @@ std::string bar(double fraction, const TextStyle& style) {
   return std::string(static_cast<std::size_t>(std::clamp(fraction, 0.0, 1.0) * full + 0.5), '#');
 }
 
+/// A number at its place, with a space before it however long it is.
+std::string number_cell(const std::string& text) { return ' ' + padded(text, kNumber - 1, true); }
+
 void line(std::ostream& out, std::string_view label, const std::string& text, const TextStyle& style) {
   out << "  " << padded(label, kLabel) << wrapped(printable(text), style.width, kLabel + 2) << '\n';
 }
@@ -35,8 +38,7 @@ void write_split(std::ostream& out, const Report& report, const TextStyle& style
     const Seconds time = report.split.*part.time;
     const double fraction = time / report.step_time;
     if (fraction < kVisiblePart) continue;
-    out << "  " << padded(part.name, kLabel) << padded(to_text(time), kNumber, true)
-        << padded(percent_text(fraction), kNumber, true);
+    out << "  " << padded(part.name, kLabel) << number_cell(to_text(time)) << number_cell(percent_text(fraction));
     const std::string filled = bar(fraction, style);
     out << (filled.empty() ? "" : "  " + filled) << '\n';
   }
@@ -48,12 +50,12 @@ void write_memory(std::ostream& out, const Report& report, const TextStyle& styl
   for (const MemoryPart& part : kMemoryParts) {
     const Bytes size = memory.*part.size;
     if (size.count() <= 0) continue;
-    out << "  " << padded(part.name, kLabel) << padded(to_text(size), kNumber, true)
-        << padded(percent_text(size / report.memory.capacity), kNumber, true) << '\n';
+    out << "  " << padded(part.name, kLabel) << number_cell(to_text(size))
+        << number_cell(percent_text(size / report.memory.capacity)) << '\n';
   }
-  out << "  " << padded("together", kLabel) << padded(to_text(memory.total()), kNumber, true)
-      << padded(percent_text(memory.total() / report.memory.capacity), kNumber, true) << "  of "
-      << to_text(report.memory.capacity) << '\n';
+  const auto [needs, has] = memory_texts(report);
+  out << "  " << padded("together", kLabel) << number_cell(needs)
+      << number_cell(percent_text(memory.total() / report.memory.capacity)) << "  of " << has << '\n';
   const std::string verdict = report.memory.fits ? "fits" : "DOES NOT FIT";
   const std::string dressed = report.memory.fits ? green(verdict, style) : red(verdict, style);
   out << "  " << dressed << std::string(kLabel - verdict.size(), ' ') << largest_batch_text(report) << '\n';
@@ -66,10 +68,10 @@ void write_links(std::ostream& out, const Report& report, const TextStyle& style
   if (links.empty()) return;
   const std::size_t shown = style.verbose ? links.size() : std::min(kFew, links.size());
   std::size_t width = 0;
-  for (std::size_t i = 0; i < shown; ++i) width = std::max(width, display_width(links[i].name));
+  for (std::size_t i = 0; i < shown; ++i) width = std::max(width, display_width(printable(links[i].name)));
   out << '\n' << bold("Busiest links", style) << '\n';
   for (std::size_t i = 0; i < shown; ++i) {
-    out << "  " << padded(printable(links[i].name), width) << padded(percent_text(links[i].load), kNumber, true) << "  "
+    out << "  " << padded(printable(links[i].name), width) << number_cell(percent_text(links[i].load)) << "  "
         << to_text(links[i].carried) << (is_transfer(report) ? "" : " a step") << '\n';
   }
   if (shown < links.size()) out << dim(fmt::format("  and {} more (--verbose)", links.size() - shown), style) << '\n';

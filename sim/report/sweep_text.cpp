@@ -19,6 +19,8 @@ void write_head(std::ostream& out, const CommonFacts& common, const TextStyle& s
   if (!common.title.empty()) out << '\n';
 }
 
+bool runs(const Report& report) { return report.memory.fits && !is_refused(report); }
+
 }  // namespace
 
 void write_text(std::ostream& out, std::span<const Report> reports, const TextStyle& style) {
@@ -31,7 +33,7 @@ void write_text(std::ostream& out, std::span<const Report> reports, const TextSt
   const std::vector<std::string> lines = layout(point_columns(reports), style.width);
   out << bold(lines.front(), style) << '\n';
   for (std::size_t i = 0; i < reports.size(); ++i) {
-    out << (reports[i].memory.fits ? lines[i + 1] : red(lines[i + 1], style)) << '\n';
+    out << (runs(reports[i]) ? lines[i + 1] : red(lines[i + 1], style)) << '\n';
   }
   out << '\n';
   for (const std::string& note : common.notes) out << wrapped(printable(note), style.width, 2) << '\n';
@@ -48,8 +50,7 @@ void write_text(std::ostream& out, const Ranking& ranking, const TextStyle& styl
   const std::vector<std::string> lines = layout(ranking_columns(ranking), style.width);
   out << bold(lines.front(), style) << '\n';
   for (std::size_t i = 0; i < ranking.entries.size(); ++i) {
-    const bool fits = ranking.entries[i].report.memory.fits;
-    out << (fits ? lines[i + 1] : red(lines[i + 1], style)) << '\n';
+    out << (runs(ranking.entries[i].report) ? lines[i + 1] : red(lines[i + 1], style)) << '\n';
   }
   out << '\n' << wrapped(printable(ranking.verdict), style.width, 0) << '\n';
 }

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "units/quantity_text.hpp"
+
 namespace gpuscale {
 
 namespace {
@@ -21,9 +23,21 @@ std::string red(std::string_view text, const TextStyle& style) { return dressed(
 std::string green(std::string_view text, const TextStyle& style) { return dressed("32", text, style); }
 
 std::string printable(std::string_view text) {
-  std::string clean(text);
-  for (char& c : clean) {
-    if (static_cast<unsigned char>(c) < 0x20U || c == 0x7F) c = ' ';
+  std::string clean;
+  clean.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    if (byte == '\n' || byte == '\r' || byte == '\t') {
+      clean += ' ';
+    } else if (byte < 0x20U || byte == 0x7FU) {
+      clean += fmt::format("\\x{:02x}", byte);
+    } else if (byte == 0xC2U && next >= 0x80U && next < 0xA0U) {  // U+0080 to U+009F in UTF-8
+      clean += fmt::format("\\u{:04x}", next);
+      ++i;
+    } else {
+      clean += text[i];
+    }
   }
   return clean;
 }
@@ -82,6 +96,10 @@ std::string number_text(double value) {
   return fmt::format("{:.{}f}", value, decimals);
 }
 
-std::string percent_text(double fraction) { return fmt::format("{:.1f} %", fraction * 100); }
+std::string percent_text(double fraction) {
+  constexpr double kMostInFull = 9.995;
+  if (fraction < kMostInFull) return fmt::format("{:.1f} %", fraction * 100);
+  return count_text(fraction * 100) + '%';
+}
 
 }  // namespace gpuscale

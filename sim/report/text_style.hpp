@@ -20,7 +20,8 @@ std::string dim(std::string_view text, const TextStyle& style);
 std::string red(std::string_view text, const TextStyle& style);
 std::string green(std::string_view text, const TextStyle& style);
 
-/// The text with control characters replaced by spaces, so that a name from a file cannot steer a terminal.
+/// The text without what could steer a terminal: line ends and tabs become spaces, other control characters
+/// visible escapes, "\x1b" for ESC and "\u009b" for one of the second set.
 std::string printable(std::string_view text);
 
 /// Columns a text takes on a terminal: its UTF-8 characters.
@@ -38,7 +39,7 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
 /// "0.0123", "12.3", "1234": three digits, or all before the point.
 std::string number_text(double value);
 
-/// "86.5 %" of a fraction.
+/// "86.5 %" of a fraction; above 999 % in few digits, "25.7 k%".
 std::string percent_text(double fraction);
 
 }  // namespace gpuscale

@@ -61,6 +61,26 @@ std::string_view without_brackets(std::string_view text) {
   return trimmed(text.substr(1, text.size() - 2));
 }
 
+/// Whether a value at `path` has the one at `other` inside.
+bool is_above(std::string_view path, std::string_view other) {
+  return other.size() > path.size() && other.starts_with(path) && other[path.size()] == '.';
+}
+
+void check_pair(const SweepAxis& axis, const SweepAxis& later) {
+  if (axis.path == later.path) {
+    throw std::invalid_argument(
+        fmt::format("--sweep {0} is given twice; write all values in one, as in --sweep "
+                    "{0}={1},{2}",
+                    axis.path, axis.values.front(), later.values.front()));
+  }
+  if (is_above(later.path, axis.path)) {
+    throw std::invalid_argument(
+        fmt::format("--sweep {0} would undo --sweep {1}, which is below it; give --sweep {1} "
+                    "last",
+                    later.path, axis.path));
+  }
+}
+
 }  // namespace
 
 Setting read_setting(std::string_view text) {
@@ -80,11 +100,46 @@ SweepAxis read_axis(std::string_view text) {
     throw std::invalid_argument(
         fmt::format("{} is not an axis; write path=value,value,..., such as cluster.gpus=1,2,4", in_quotes(text)));
   }
-  SweepAxis axis{std::string(path), split_values(without_brackets(trimmed(text.substr(equals + 1))))};
+  SweepAxis axis{std::string(path), split_values(without_brackets(trimmed(text.substr(equals + 1)))),
+                 Place{fmt::format("--sweep {}", path), 0, 0}};
   if (std::ranges::find(axis.values, std::string()) != axis.values.end()) {
     throw std::invalid_argument(fmt::format("{} has an empty value; write path=value,value,...", in_quotes(text)));
   }
   return axis;
+}
+
+void check_axes(const std::vector<SweepAxis>& swept, const std::vector<Setting>& set) {
+  for (auto axis = swept.begin(); axis != swept.end(); ++axis) {
+    for (auto later = axis + 1; later != swept.end(); ++later) check_pair(*axis, *later);
+    for (const Setting& setting : set) {
+      if (setting.path == axis->path) {
+        throw std::invalid_argument(fmt::format("{} is both set and swept; take --set {}={} or the --sweep out",
+                                                axis->path, setting.path, setting.value));
+      }
+      if (is_above(axis->path, setting.path)) {
+        throw std::invalid_argument(
+            fmt::format("--sweep {} would undo --set {} at every point; write it in the "
+                        "values of the sweep",
+                        axis->path, setting.path));
+      }
+    }
+  }
+}
+
+std::vector<SweepAxis> without_set_axes(std::vector<SweepAxis> file, const std::vector<Setting>& set,
+                                        std::vector<Setting>& removed) {
+  for (const Setting& setting : set) {
+    const auto is_set = [&](const SweepAxis& axis) { return axis.path == setting.path; };
+    if (std::erase_if(file, is_set) > 0) removed.push_back(setting);
+    for (const SweepAxis& axis : file) {
+      if (!is_above(axis.path, setting.path)) continue;
+      throw std::invalid_argument(
+          fmt::format("the file sweeps {0}, which would undo --set {1} at every point; give "
+                      "the values with --sweep {0}=... or set {0} as a whole",
+                      axis.path, setting.path));
+    }
+  }
+  return file;
 }
 
 std::vector<SweepAxis> merge_axes(std::vector<SweepAxis> file, const std::vector<SweepAxis>& command_line) {

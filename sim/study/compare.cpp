@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "study/parallel_for.hpp"
+#include "study/refusal.hpp"
 #include "study/simulate.hpp"
 #include "units/quantity_text.hpp"
 
@@ -52,9 +53,14 @@ Loss largest_loss(const Report& slower, const Report& faster) {
 bool is_exchange(const Loss& loss) { return loss.cause->time == &StepSplit::exchange_exposed; }
 bool same_batch(const Report& a, const Report& b) { return batch_of(a) == batch_of(b); }
 
+bool runs_and_fits(const Report& report) { return !is_refused(report) && report.memory.fits; }
+
+/// Better ones first: what fits, what does not, what cannot run at all.
+int class_of(const Report& report) { return is_refused(report) ? 2 : report.memory.fits ? 0 : 1; }
+
 std::string too_big(const Report& report) {
-  return fmt::format("does not fit: needs {} of {}", to_text(report.memory.footprint.total()),
-                     to_text(report.memory.capacity));
+  const auto [needs, has] = told_apart(report.memory.footprint.total(), report.memory.capacity);
+  return fmt::format("does not fit: needs {} of {}", needs, has);
 }
 
 /// "; a GPU sends 12 MiB instead of 260 MiB", where that explains an exchange.
@@ -71,6 +77,7 @@ std::string loss_in_words(const Loss& loss) {
 
 /// Why an entry is not first, in a few words.
 std::string row_reason(const Report& report, const Report& best) {
+  if (is_refused(report)) return "cannot run: " + report.problem;
   if (!report.memory.fits) return too_big(report);
   if (report.throughput >= best.throughput) return "as fast as the first";
   const Loss loss = largest_loss(report, best);
@@ -91,8 +98,8 @@ std::string winning_reason(const Report& best, const Report& next) {
 /// Why the first is first, in a few words.
 std::string first_reason(const std::vector<RankedReport>& entries) {
   const Report& best = entries.front().report;
-  if (!best.memory.fits) return too_big(best);
-  if (entries.size() == 1 || !entries[1].report.memory.fits) return best.limited_by;
+  if (!runs_and_fits(best)) return row_reason(best, best);
+  if (entries.size() == 1 || !runs_and_fits(entries[1].report)) return best.limited_by;
   const Report& next = entries[1].report;
   if (next.throughput >= best.throughput) return fmt::format("as fast as {}", entries[1].name);
   const Loss loss = largest_loss(next, best);
@@ -105,9 +112,11 @@ constexpr double kTie = 0.005;
 
 std::string verdict_on(const std::vector<RankedReport>& entries) {
   const RankedReport& best = entries.front();
+  if (is_refused(best.report)) return "none of them can run";
   if (!best.report.memory.fits) return "none of them fits in the memory of its GPUs";
   if (entries.size() == 1) return fmt::format("{} is alone", best.name);
   const RankedReport& next = entries[1];
+  if (is_refused(next.report)) return fmt::format("{} wins: it alone can run", best.name);
   if (!next.report.memory.fits) return fmt::format("{} wins: it alone fits in memory", best.name);
   const double lead = best.report.throughput / next.report.throughput;
   if (lead < 1 + kTie) return fmt::format("{} and {} are as fast as each other", best.name, next.name);
@@ -119,13 +128,13 @@ std::string verdict_on(const std::vector<RankedReport>& entries) {
 
 Ranking rank(std::vector<Candidate> candidates) {
   std::ranges::stable_sort(candidates, [](const Candidate& a, const Candidate& b) {
-    if (a.report.memory.fits != b.report.memory.fits) return a.report.memory.fits;
+    if (class_of(a.report) != class_of(b.report)) return class_of(a.report) < class_of(b.report);
     return a.report.throughput > b.report.throughput;
   });
   Ranking ranking;
   for (Candidate& candidate : candidates) {
     RankedReport entry;
-    entry.rank = static_cast<int>(ranking.entries.size()) + 1;
+    entry.rank = is_refused(candidate.report) ? 0 : static_cast<int>(ranking.entries.size()) + 1;
     entry.name = std::move(candidate.name);
     entry.report = std::move(candidate.report);
     ranking.entries.push_back(std::move(entry));
@@ -133,7 +142,7 @@ Ranking rank(std::vector<Candidate> candidates) {
   if (ranking.entries.empty()) return ranking;
   const Report& best = ranking.entries.front().report;
   for (RankedReport& entry : ranking.entries) {
-    entry.relative = entry.report.throughput / best.throughput;
+    entry.relative = is_refused(entry.report) ? 0.0 : entry.report.throughput / best.throughput;
     if (&entry.report != &best) entry.why = row_reason(entry.report, best);
   }
   ranking.entries.front().why = first_reason(ranking.entries);
@@ -142,14 +151,25 @@ Ranking rank(std::vector<Candidate> candidates) {
 }
 
 std::vector<Candidate> simulate_all(const std::vector<NamedScenario>& scenarios, int jobs,
-                                    const std::atomic<bool>* stop) {
-  std::vector<std::optional<Report>> reports(scenarios.size());
-  parallel_for(scenarios.size(), jobs, stop, [&](std::size_t i) { reports[i] = simulate(scenarios[i].scenario); });
-  std::vector<Candidate> finished;
-  for (std::size_t i = 0; i < scenarios.size(); ++i) {
-    if (reports[i]) finished.push_back({scenarios[i].name, std::move(*reports[i])});
+                                    const std::atomic<bool>* stop, FinishedReports& finished) {
+  finished.start(scenarios.size());
+  parallel_for(scenarios.size(), jobs, stop, [&](std::size_t i) {
+    try {
+      finished.put(i, simulate(scenarios[i].scenario));
+    } catch (const ScenarioError& error) {
+      finished.put(i, refusal(scenarios[i].scenario, error.problems()));
+    }
+  });
+  return take_candidates(scenarios, finished);
+}
+
+std::vector<Candidate> take_candidates(const std::vector<NamedScenario>& scenarios, FinishedReports& finished) {
+  std::vector<Candidate> candidates;
+  std::vector<std::optional<Report>> reports = finished.take();
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    if (reports[i]) candidates.push_back({scenarios[i].name, std::move(*reports[i])});
   }
-  return finished;
+  return candidates;
 }
 
 }  // namespace gpuscale

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <span>
 #include <stdexcept>
 
 #include "collective/codec.hpp"
@@ -46,6 +47,39 @@ std::vector<std::string_view> addable(bool data) {
   return words;
 }
 
+/// What the words behind a split say.
+struct Additions {
+  std::string_view codec;
+  std::string_view algorithm;
+};
+
+/// Takes a word for a choice that is made once.
+void choose(std::string_view& choice, std::string_view word, std::string_view name, std::string_view kind) {
+  if (!choice.empty()) {
+    throw std::invalid_argument(
+        fmt::format("strategy {}: {} and {} are two {}; name one", in_quotes(name), choice, word, kind));
+  }
+  choice = word;
+}
+
+Additions read_additions(std::string_view name, std::span<const std::string_view> words, std::string_view split) {
+  Additions additions;
+  const bool data = split == "data";
+  for (const std::string_view word : words) {
+    if (split == "independent") {
+      throw std::invalid_argument(fmt::format("strategy {}: independent jobs exchange nothing", in_quotes(name)));
+    }
+    if (is_codec(word)) {
+      choose(additions.codec, word, name, "codecs");
+    } else if (is_algorithm(word) && data) {
+      choose(additions.algorithm, word, name, "algorithms");
+    } else {
+      refuse(name, word, addable(data));
+    }
+  }
+  return additions;
+}
+
 }  // namespace
 
 std::vector<Setting> strategy_settings(std::string_view name, int gpus) {
@@ -54,27 +88,18 @@ std::vector<Setting> strategy_settings(std::string_view name, int gpus) {
   if (std::ranges::find(kSplits, split) == kSplits.end()) {
     refuse(name, split, {kSplits.begin(), kSplits.end()});
   }
+  const Additions additions = read_additions(name, std::span(parts).subspan(1), split);
   const bool model = split == "model";
-  std::string codec = "none";
-  std::string algorithm;
-  for (const std::string_view part : std::vector(parts.begin() + 1, parts.end())) {
-    if (split == "independent") {
-      throw std::invalid_argument(fmt::format("strategy {}: independent jobs exchange nothing", in_quotes(name)));
-    }
-    if (is_codec(part)) {
-      codec = part;
-    } else if (is_algorithm(part) && !model) {
-      algorithm = part;
-    } else {
-      refuse(name, part, addable(!model));
-    }
-  }
+  const std::string codec(additions.codec.empty() ? "none" : additions.codec);
   std::vector<Setting> settings = {{"strategy.data", "auto"},
                                    {"strategy.independent", split == "independent" ? "true" : "false"},
                                    {"strategy.model.degree", model ? fmt::format("{}", gpus) : "1"},
                                    {"strategy.model.codec", model ? codec : "none"},
                                    {"strategy.exchange.codec", model ? "none" : codec}};
-  if (!algorithm.empty()) settings.push_back({"strategy.exchange.algorithm", algorithm});
+  if (!additions.algorithm.empty()) {
+    settings.push_back({"strategy.exchange.algorithm", std::string(additions.algorithm)});
+  }
+  for (Setting& setting : settings) setting.origin.file = fmt::format("strategy {}", in_quotes(name));
   return settings;
 }
 

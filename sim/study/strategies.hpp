@@ -12,9 +12,10 @@
 namespace gpuscale {
 
 /// The settings a name stands for on a job of `gpus` GPUs. A name is `data`, `model` or `independent`,
-/// then any of `+codec` (none, fp16, int8, ...) and, with data, `+algorithm` (ring,
+/// then at most one `+codec` (none, fp16, int8, ...) and, with data, one `+algorithm` (ring,
 /// parameter_server_cpu, ...). What a name does not say about codec is none; an algorithm it does not
-/// name stays the scenario's. \throws std::invalid_argument with a text for the user.
+/// name stays the scenario's. Messages about the settings name the strategy. \throws std::invalid_argument with a text
+/// for the user.
 std::vector<Setting> strategy_settings(std::string_view name, int gpus);
 
 /// What is compared when no strategy is named.

@@ -11,6 +11,7 @@
 
 #include "report/report.hpp"
 #include "scenario/scenario.hpp"
+#include "study/finished_reports.hpp"
 
 namespace gpuscale {
 
@@ -29,13 +30,16 @@ struct SweepOptions {
   std::function<void(std::size_t done, std::size_t total)> on_done = {};  ///< after each point, one call at a time
   bool keep_layers = false;                 ///< Report::layers, which take most of the memory of a large sweep
   const std::atomic<bool>* stop = nullptr;  ///< becomes true: start no further point
+  FinishedReports* finished = nullptr;      ///< where reports wait for the end, if others want to see them before
 };
 
 struct SweepResult {
-  std::vector<Report> reports;    ///< of finished points, in the order of points
-  bool interrupted = false;       ///< stopped before all points were done
-  std::vector<Problem> problems;  ///< of the point that ended the sweep; the reports are those before it
+  std::vector<Report> reports;  ///< of finished points, in the order of points; a refused one has Report::problem
+  bool interrupted = false;     ///< stopped before all points were done
 };
+
+/// How many of the reports are of points that cannot run.
+std::size_t count_refused(std::span<const Report> reports);
 
 /// Up to this many points, all are resolved before the first is simulated. Of a larger sweep this
 /// many at most: those that show a value for the first time.
@@ -48,9 +52,10 @@ struct SweepSteps {
 };
 
 /// Simulates every point. The result does not depend on `jobs`. Points are resolved before the first is
-/// simulated, so that a mistake in any of them ends the sweep at once.
-/// \throws ScenarioError with the problems of all points resolved first, each once; one that only some
-/// points have says which.
+/// simulated, so that a mistake in any of them ends the sweep at once. A point that is an UnfitScenario, or
+/// that fails later, is no mistake: its report has the problem, and the others run.
+/// \throws ScenarioError with the problems of the mistaken points resolved first, each once; one that only
+/// some points have says which. The same if all points are unfit, or all resolved first for the same reason.
 SweepResult run_sweep(std::span<const Point> points, const SweepSteps& steps, const SweepOptions& options);
 
 /// The same for the scenario of a file, `common` set at every point before the point's own settings.

@@ -128,9 +128,19 @@ std::vector<RowResult> check_all(const std::vector<Source>& sources, const Libra
 
 }  // namespace
 
+std::optional<double> RowResult::bus_bandwidth_error() const {
+  if (!bus_bandwidth || !bus_bandwidth_measured) return std::nullopt;
+  return *bus_bandwidth / *bus_bandwidth_measured - 1.0;
+}
+
 std::optional<double> RowResult::time_error() const {
   if (!time || !time_measured) return std::nullopt;
   return *time / *time_measured - 1.0;
+}
+
+std::optional<double> RowResult::baseline_error() const {
+  if (!time_baseline || !time_measured) return std::nullopt;
+  return *time_baseline / *time_measured - 1.0;
 }
 
 std::optional<double> RowResult::efficiency() const { return speedup ? std::optional(*speedup / gpus) : std::nullopt; }

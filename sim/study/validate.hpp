@@ -24,21 +24,30 @@ struct RowResult {
   std::string source;
   std::string family;      ///< of the model: conv, recurrent, transformer or dense
   std::string class_name;  ///< as the rule says
+  std::string machine;     ///< of a row of collectives
+  std::string card;        ///< id of the GPU, where rows compare single cards
   std::string what;        ///< in words: "resnet50 fp16 b64, 8x rtx-2080-ti"
   int gpus = 0;            ///< 0 if not known
   bool used = false;
   std::string reason;  ///< why it is not used
 
-  std::optional<Seconds> time;           ///< ours
-  std::optional<Seconds> time_measured;  ///< theirs
-  std::optional<double> rate_measured;   ///< samples or tokens a second, theirs
+  std::optional<Seconds> time;                   ///< ours
+  std::optional<Seconds> time_measured;          ///< theirs
+  std::optional<Seconds> time_baseline;          ///< of a naive model of the same thing: a plain roofline
+  std::optional<double> rate_measured;           ///< samples or tokens a second, theirs
+  std::optional<double> bus_bandwidth;           ///< bytes/s of an exchange as nccl-tests count them, ours
+  std::optional<double> bus_bandwidth_measured;  ///< theirs
   std::optional<double> speedup;
   std::optional<double> speedup_measured;
 
   /// ours / theirs - 1
   [[nodiscard]] std::optional<double> time_error() const;
+  /// The same of the baseline.
+  [[nodiscard]] std::optional<double> baseline_error() const;
   [[nodiscard]] std::optional<double> efficiency() const;
   [[nodiscard]] std::optional<double> efficiency_measured() const;
+  /// ours / theirs - 1
+  [[nodiscard]] std::optional<double> bus_bandwidth_error() const;
   /// ours - theirs, of speed-up / GPUs
   [[nodiscard]] std::optional<double> efficiency_error() const;
 };
@@ -55,11 +64,13 @@ struct GroupResult {
   std::optional<double> ratio_mape;             ///< mean of |ours / theirs - 1| of the speed-up, %
   std::optional<double> efficiency_mae;         ///< mean of |ours - theirs| of speed-up / GPUs
   std::optional<double> linear_efficiency_mae;  ///< the same if every speed-up were the number of GPUs
+  std::optional<double> bus_bandwidth_mape;     ///< mean of |bus bandwidth error|, %
   std::optional<double> bias;                   ///< mean of the time error with its sign, %
+  std::optional<double> baseline_mape;          ///< mean of |time error| of the baseline, %
 };
 
 struct Validation {
-  std::vector<GroupResult> groups;  ///< sources, then families, then classes
+  std::vector<GroupResult> groups;  ///< sources, families, classes, classes by card
   std::vector<RowResult> rows;      ///< in the order of the rules and their tables
   bool interrupted = false;         ///< some rows are missing
 };

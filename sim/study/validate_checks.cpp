@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "study/simulate.hpp"
+#include "study/validate_collectives.hpp"
+#include "study/validate_kernels.hpp"
 
 namespace gpuscale {
 
@@ -34,6 +36,9 @@ void add_measured(const MeasuredRow& row, const MeasuredRule& rule, const Report
       result.rate_measured = rule.samples / (row.value * rule.unit);
       result.time_measured = Seconds(report.global_batch / *result.rate_measured);
       break;
+    case MeasuredKind::time:
+      result.reason = "a time without its meaning is measured; write step_time or time_for_samples";
+      return;
     case MeasuredKind::speedup:
       break;
   }
@@ -51,7 +56,8 @@ void check_training(const MeasuredRow& row, const CheckContext& context, RowResu
   add_measured(row, context.rule.measured, report, result);
 }
 
-constexpr std::array<RowCheck, kCheckKindNames.size()> kChecks = {&check_training};  // in the order of CheckKind
+constexpr std::array<RowCheck, kCheckKindNames.size()> kChecks = {&check_training, &check_collectives,
+                                                                  &check_kernel};  // in the order of CheckKind
 
 }  // namespace
 

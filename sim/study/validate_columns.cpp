@@ -27,6 +27,12 @@ class ColumnCheck {
     ask(rule_.measured.place, rule_.measured.column);
     ask(rule_.measured.kind);
     if (rule_.class_name) ask(*rule_.class_name);
+    if (rule_.exchange) {
+      for (const RuleValue* value : {&rule_.exchange->collective, &rule_.exchange->bytes, &rule_.exchange->transport})
+        ask(*value);
+      if (rule_.exchange->algorithm) ask(*rule_.exchange->algorithm);
+      if (rule_.exchange->machine) ask(*rule_.exchange->machine);
+    }
     if (rule_.alone) {
       for (const std::string& column : rule_.alone->same) ask(rule_.alone->place, column);
       if (!rule_.alone->column.empty()) ask(rule_.alone->place, rule_.alone->column);

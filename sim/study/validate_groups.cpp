@@ -26,12 +26,16 @@ std::vector<double> magnitudes(std::vector<double> values) {
 /// The signed errors of the rows of a group.
 struct Errors {
   std::vector<double> time;
+  std::vector<double> bus_bandwidth;
   std::vector<double> ratio;
   std::vector<double> efficiency;
   std::vector<double> linear;
+  std::vector<double> baseline;
 
   void add(const RowResult& row) {
     if (const std::optional<double> error = row.time_error()) time.push_back(kPercent * *error);
+    if (const std::optional<double> error = row.bus_bandwidth_error()) bus_bandwidth.push_back(kPercent * *error);
+    if (const std::optional<double> error = row.baseline_error()) baseline.push_back(kPercent * *error);
     if (const std::optional<double> error = row.efficiency_error()) {
       ratio.push_back(kPercent * (*row.speedup / *row.speedup_measured - 1.0));
       efficiency.push_back(*error);
@@ -43,18 +47,21 @@ struct Errors {
 void fill(GroupResult& group, const Errors& errors) {
   group.time_mape = mean(magnitudes(errors.time));
   group.time_median_ape = median(magnitudes(errors.time));
+  group.bus_bandwidth_mape = mean(magnitudes(errors.bus_bandwidth));
   group.ratio_mape = mean(magnitudes(errors.ratio));
   group.efficiency_mae = mean(magnitudes(errors.efficiency));
   group.linear_efficiency_mae = mean(magnitudes(errors.linear));
   group.bias = mean(errors.time);
+  group.baseline_mape = mean(magnitudes(errors.baseline));
 }
 
-using Key = std::string RowResult::*;
+/// The group a row is in; empty: none.
+using Key = std::string (*)(const RowResult& row);
 
 void add_groups(std::vector<GroupResult>& groups, std::span<const RowResult> rows, std::string_view by, Key key) {
   std::vector<std::pair<GroupResult, Errors>> found;
   for (const RowResult& row : rows) {
-    const std::string& name = row.*key;
+    const std::string name = key(row);
     if (name.empty()) continue;
     auto group = std::ranges::find_if(found, [&](const auto& entry) { return entry.first.name == name; });
     if (group == found.end()) {
@@ -84,8 +91,16 @@ std::optional<double> median(std::vector<double> values) {
 }
 
 std::vector<GroupResult> groups_of(std::span<const RowResult> rows) {
-  constexpr std::array<std::pair<std::string_view, Key>, 3> kKeys = {
-      {{"source", &RowResult::source}, {"family", &RowResult::family}, {"class", &RowResult::class_name}}};
+  constexpr std::array<std::pair<std::string_view, Key>, 5> kKeys = {{
+      {"source", [](const RowResult& row) { return row.source; }},
+      {"family", [](const RowResult& row) { return row.family; }},
+      {"machine", [](const RowResult& row) { return row.machine; }},
+      {"class", [](const RowResult& row) { return row.class_name; }},
+      {"card",
+       [](const RowResult& row) {
+         return row.card.empty() || row.class_name.empty() ? std::string() : row.class_name + " " + row.card;
+       }},
+  }};
   std::vector<GroupResult> groups;
   for (const auto& [by, key] : kKeys) add_groups(groups, rows, by, key);
   return groups;

@@ -29,10 +29,12 @@ Json to_json(const GroupResult& group) {
   Json object = {{"by", group.by}, {"name", group.name}, {"rows", group.rows}, {"used", group.used}};
   put(object, "time_mape", group.time_mape);
   put(object, "time_median_ape", group.time_median_ape);
+  put(object, "bus_bandwidth_mape", group.bus_bandwidth_mape);
   put(object, "ratio_mape", group.ratio_mape);
   put(object, "efficiency_mae", group.efficiency_mae);
   put(object, "linear_efficiency_mae", group.linear_efficiency_mae);
   put(object, "bias", group.bias);
+  put(object, "baseline_mape", group.baseline_mape);
   return object;
 }
 
@@ -45,6 +47,7 @@ Json to_json(const RowResult& row) {
   Json object = {{"id", row.id}, {"source", row.source}};
   put(object, "family", row.family);
   put(object, "class", row.class_name);
+  put(object, "machine", row.machine);
   put(object, "what", row.what);
   if (row.gpus > 0) object["gpus"] = row.gpus;
   object["used"] = row.used;
@@ -52,6 +55,9 @@ Json to_json(const RowResult& row) {
   put(object, "time_s", row.time);
   put(object, "time_measured_s", row.time_measured);
   put(object, "time_error_percent", percent(row.time_error()));
+  put(object, "time_baseline_s", row.time_baseline);
+  put(object, "bus_bandwidth_bytes_per_s", row.bus_bandwidth);
+  put(object, "bus_bandwidth_measured_bytes_per_s", row.bus_bandwidth_measured);
   put(object, "speedup", row.speedup);
   put(object, "speedup_measured", row.speedup_measured);
   put(object, "efficiency", row.efficiency());
@@ -64,6 +70,7 @@ constexpr const char* kRowKeys[] = {"id",
                                     "source",
                                     "family",
                                     "class",
+                                    "machine",
                                     "what",
                                     "gpus",
                                     "used",
@@ -71,6 +78,9 @@ constexpr const char* kRowKeys[] = {"id",
                                     "time_s",
                                     "time_measured_s",
                                     "time_error_percent",
+                                    "time_baseline_s",
+                                    "bus_bandwidth_bytes_per_s",
+                                    "bus_bandwidth_measured_bytes_per_s",
                                     "speedup",
                                     "speedup_measured",
                                     "efficiency",

@@ -79,6 +79,7 @@ class RowMaker {
     if (rule_.class_name) row_.class_name = text_of(*rule_.class_name).value_or("");
     skip();
     set();
+    exchange();
     measure();
     relate();
     return std::move(row_);
@@ -147,6 +148,19 @@ class RowMaker {
     if (found == kMeasuredKindNames.end()) return refuse("nothing that the rule knows is measured");
     row_.kind = static_cast<MeasuredKind>(found - kMeasuredKindNames.begin());
     if (row_.kind == MeasuredKind::speedup) row_.speedup_measured = value;
+  }
+
+  void exchange() {
+    if (!rule_.exchange) return;
+    row_.collective = text_of(rule_.exchange->collective).value_or("");
+    row_.transport = text_of(rule_.exchange->transport).value_or("");
+    if (rule_.exchange->algorithm) row_.algorithm = text_of(*rule_.exchange->algorithm).value_or("auto");
+    if (rule_.exchange->machine) row_.machine = text_of(*rule_.exchange->machine).value_or("");
+    const std::string bytes = text_of(rule_.exchange->bytes).value_or("");
+    if (bytes.empty()) return refuse("the row does not say how many bytes");
+    const QuantityReading reading = read_number(bytes, 0.0, std::numeric_limits<double>::max());
+    if (!reading.ok()) return refuse(fmt::format("{} is not a number of bytes", in_quotes(bytes)));
+    row_.bytes = reading.value;
   }
 
   void relate() {

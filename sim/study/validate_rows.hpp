@@ -24,6 +24,11 @@ struct MeasuredRow {
   MeasuredKind kind = MeasuredKind::throughput;
   std::string alone_key;                   ///< equal for rows that differ in the number of GPUs only
   std::optional<double> speedup_measured;  ///< where the table says it itself
+  std::string collective;                  ///< of a rule of collectives, as are those that follow
+  double bytes = 0.0;
+  std::string transport;
+  std::string algorithm = "auto";
+  std::string machine;
 };
 
 /// The rows of a table that a rule takes, in the order of the table.

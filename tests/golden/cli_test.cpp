@@ -2,65 +2,22 @@
 // figures are the business of other tests.
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <doctest/doctest.h>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <sys/wait.h>
 
-namespace {
+#include "program.hpp"
 
 namespace fs = std::filesystem;
 
-struct Outcome {
-  int code = -1;
-  std::string out;
-  std::string err;
-};
+using namespace gpuscale::test;
 
-std::string content(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-/// A folder that is gone at the end.
-class Scratch {
- public:
-  Scratch() {
-    std::string pattern = (fs::temp_directory_path() / "gpuscale-cli-XXXXXX").string();
-    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-    folder_ = pattern;
-  }
-  ~Scratch() { fs::remove_all(folder_); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-
-  [[nodiscard]] fs::path operator/(const char* name) const { return folder_ / name; }
-
- private:
-  fs::path folder_;
-};
-
-/// Runs `gpuscale arguments` in a shell, without a terminal.
-Outcome gpuscale_with(const std::string& arguments, const std::string& input = "") {
-  const Scratch scratch;
-  std::ofstream(scratch / "in") << input;
-  const std::string command = std::string("cd '") + GPUSCALE_SOURCE_DIR + "' && GPUSCALE_PATH='" + GPUSCALE_SOURCE_DIR +
-                              "' '" + GPUSCALE_PROGRAM + "' " + arguments + " < '" + (scratch / "in").string() +
-                              "' > '" + (scratch / "out").string() + "' 2> '" + (scratch / "err").string() + "'";
-  const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content(scratch / "out"), content(scratch / "err")};
-}
+namespace {
 
 const std::string kQuickstart = "workloads/scenarios/quickstart.yaml";
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 
@@ -191,6 +148,27 @@ TEST_SUITE("program") {
     CHECK(WEXITSTATUS(status) == 130);
     const nlohmann::json document = nlohmann::json::parse(content(out));
     CHECK(document["points"].size() < 200 * 400 * 4);
+  }
+
+  TEST_CASE("a second interrupt does not wait for what is running and still prints what is finished") {
+    const Scratch scratch;
+    const std::string program = std::string("GPUSCALE_PATH='") + GPUSCALE_SOURCE_DIR + "' '" + GPUSCALE_PROGRAM + "'";
+    std::string gpus = "1";  // and then points of seconds each
+    for (int i = 0; i < 40; ++i) gpus += "," + std::to_string(16384 - i);
+    const std::string large =
+        " --set cluster.machine=dgx-1-p100 --set cluster.gpu=p100-sxm2 --set cluster.fabric=fdr-infiniband"
+        " --set cluster.nodes=2048 quickstart";
+    const std::string out = (scratch / "out").string();
+    const std::string err = (scratch / "err").string();
+    const std::string command = "cd /; " + program + " sweep --format json --jobs 1 --sweep cluster.gpus=" + gpus +
+                                large + " > '" + out + "' 2> '" + err +
+                                "' & pid=$!; sleep 3; kill -INT $pid; sleep 0.1; kill -TERM $pid; wait $pid";
+    const int status = std::system(command.c_str());
+    CHECK(WEXITSTATUS(status) == 130);
+    CHECK_MESSAGE(contains(content(err), "of 41 points are finished"), content(err));
+    const nlohmann::json document = nlohmann::json::parse(content(out));
+    CHECK(document["points"].size() >= 1);
+    CHECK(document["points"].size() < 41);
   }
 
   TEST_CASE("compare ranks strategies and gives a reason") {

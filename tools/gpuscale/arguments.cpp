@@ -59,6 +59,12 @@ void ArgumentParser::value(const char* name, const char* metavar, int& target, c
   describe(name, metavar, help);
 }
 
+void ArgumentParser::value(const char* name, const char* metavar, std::optional<int>& target, const char* help) {
+  const auto set = [&target](int value) { target = value; };
+  options_->visible.add_options()(name, po::value<int>()->notifier(set)->value_name(metavar), "");
+  describe(name, metavar, help);
+}
+
 void ArgumentParser::list(const char* name, const char* metavar, std::vector<std::string>& target, const char* help) {
   options_->visible.add_options()(name, po::value(&target)->value_name(metavar), "");
   describe(name, metavar, help);

@@ -4,6 +4,7 @@
 /// Command lines, with Boost.Program_options behind this header so that no command waits for its compilation.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,7 @@ class ArgumentParser {
   void flag(const char* name, bool& target, const char* help);
   void value(const char* name, const char* metavar, std::string& target, const char* help);
   void value(const char* name, const char* metavar, int& target, const char* help);
+  void value(const char* name, const char* metavar, std::optional<int>& target, const char* help);
   /// May be given several times.
   void list(const char* name, const char* metavar, std::vector<std::string>& target, const char* help);
   /// What is no option.

@@ -11,6 +11,8 @@ constexpr auto kCommands = std::to_array<Command>({
     {"run", "simulate one scenario and print a full report", &run_command},
     {"sweep", "simulate every point of a sweep and print one row each", &sweep_command},
     {"compare", "rank scenarios, or strategies within one, and say why the first wins", &compare_command},
+    {"topo", "check, describe and draw a machine or cluster", &topo_command},
+    {"exchange", "time collectives over message sizes, as nccl-tests prints them", &exchange_command},
     {"validate", "hold simulations against published measurements", &validate_command},
     {"list", "show the GPUs, machines, models... that scenarios can name", &list_command},
     {"schema", "show every key of a scenario with type, default and meaning", &schema_command},

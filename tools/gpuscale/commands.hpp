@@ -38,6 +38,8 @@ const Command* find_command(std::string_view name);
 int run_command(const Invocation& invocation);
 int sweep_command(const Invocation& invocation);
 int compare_command(const Invocation& invocation);
+int topo_command(const Invocation& invocation);
+int exchange_command(const Invocation& invocation);
 int validate_command(const Invocation& invocation);
 int list_command(const Invocation& invocation);
 int schema_command(const Invocation& invocation);

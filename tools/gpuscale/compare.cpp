@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <optional>
+#include <utility>
 
 #include "exit_code.hpp"
 #include "interrupt.hpp"
@@ -11,6 +11,8 @@
 #include "report/csv.hpp"
 #include "report/json.hpp"
 #include "report/text.hpp"
+#include "scenario_argument.hpp"
+#include "study/refusal.hpp"
 #include "study/strategies.hpp"
 
 namespace gpuscale::tool {
@@ -51,44 +53,69 @@ std::vector<std::string> split_names(const std::string& text) {
   return names;
 }
 
-/// Collects what is to be compared, with the problems of all of it.
-class Contenders {
+/// What is to be compared: what can be simulated, and the reports of what cannot.
+struct Contenders {
+  std::vector<NamedScenario> scenarios;
+  std::vector<Candidate> refused;
+};
+
+/// Collects contenders with the problems of all of them.
+class ContenderList {
  public:
-  explicit Contenders(const Library& library) : library_(library) {}
+  explicit ContenderList(const Library& library) : library_(library) {}
 
   void add(const std::string& name, const ScenarioFile& file, const std::vector<Setting>& settings) {
     try {
-      contenders_.push_back({name, file.resolve(library_, settings)});
+      all_.scenarios.push_back({name, file.resolve(library_, settings)});
+    } catch (const UnfitScenario& error) {
+      all_.refused.push_back({name, refusal(error.scenario(), error.problems())});
+      add_new(refusals_, error.problems());
     } catch (const ScenarioError& error) {
-      for (const Problem& problem : error.problems()) {
-        if (std::ranges::find(problems_, problem) == problems_.end()) problems_.push_back(problem);
-      }
+      add_new(mistakes_, error.problems());
     }
   }
 
-  /// \throws ScenarioError
-  std::vector<NamedScenario> take() {
-    if (!problems_.empty()) throw ScenarioError(problems_);
-    return std::move(contenders_);
+  /// \throws ScenarioError if one has a mistake or none can run.
+  Contenders take() {
+    if (!mistakes_.empty()) throw ScenarioError(mistakes_);
+    if (all_.scenarios.empty()) throw ScenarioError(refusals_);
+    return std::move(all_);
   }
 
  private:
+  static void add_new(std::vector<Problem>& list, const std::vector<Problem>& problems) {
+    for (const Problem& problem : problems) {
+      if (std::ranges::find(list, problem) == list.end()) list.push_back(problem);
+    }
+  }
+
   const Library& library_;
-  std::vector<NamedScenario> contenders_;
-  std::vector<Problem> problems_;
+  Contenders all_;
+  std::vector<Problem> mistakes_;
+  std::vector<Problem> refusals_;
 };
 
-std::vector<NamedScenario> contenders(const std::vector<std::string>& files, const std::vector<std::string>& strategies,
-                                      const std::vector<Setting>& settings, const Library& library) {
-  Contenders all(library);
-  const std::vector<std::string> names = file_names(files);
+/// The GPUs of a scenario, which may be unfit as long as no strategy is chosen.
+int gpus_of(const ScenarioFile& file, const Library& library, const std::vector<Setting>& settings) {
+  try {
+    return file.resolve(library, settings).cluster.gpus;
+  } catch (const UnfitScenario& error) {
+    return error.scenario().cluster.gpus;
+  }
+}
+
+Contenders contenders(const std::vector<std::string>& words, const std::vector<std::filesystem::path>& files,
+                      const std::vector<std::string>& strategies, const std::vector<Setting>& settings,
+                      const Library& library) {
+  ContenderList all(library);
+  const std::vector<std::string> names = file_names(words);
   for (std::size_t i = 0; i < files.size(); ++i) {
     const ScenarioFile file = ScenarioFile::open(files[i]);
     if (strategies.empty()) {
       all.add(names[i], file, settings);
       continue;
     }
-    const int gpus = file.resolve(library, settings).cluster.gpus;
+    const int gpus = gpus_of(file, library, settings);
     for (const std::string& strategy : strategies) {
       std::vector<Setting> with = usage_checked([&] { return strategy_settings(strategy, gpus); });
       with.insert(with.begin(), settings.begin(), settings.end());
@@ -96,6 +123,16 @@ std::vector<NamedScenario> contenders(const std::vector<std::string>& files, con
     }
   }
   return all.take();
+}
+
+/// What has finished, in order, with what cannot run below.
+Ranking ranking_of(std::vector<Candidate> finished, const Contenders& all, const OutputOptions& output) {
+  finished.insert(finished.end(), all.refused.begin(), all.refused.end());
+  Ranking ranking = rank(std::move(finished));
+  for (RankedReport& entry : ranking.entries) {
+    if (!output.verbose) entry.report.layers.clear();
+  }
+  return ranking;
 }
 
 void note_unlike_models(const Ranking& ranking, const OutputOptions& output) {
@@ -107,8 +144,20 @@ void note_unlike_models(const Ranking& ranking, const OutputOptions& output) {
 
 bool all_entries_hold(const std::vector<Assertion>& assertions, const Ranking& ranking) {
   bool hold = true;
-  for (const RankedReport& entry : ranking.entries) hold = all_hold(assertions, entry.report, entry.name) && hold;
+  for (const RankedReport& entry : ranking.entries) {
+    if (!is_refused(entry.report)) hold = all_hold(assertions, entry.report, entry.name) && hold;
+  }
   return hold;
+}
+
+int exit_code(const Ranking& ranking, const std::vector<Assertion>& assertions) {
+  if (is_refused(ranking.entries.front().report)) return kBadInput;
+  return all_entries_hold(assertions, ranking) ? kDone : kAssertFailed;
+}
+
+int say_interrupted(std::size_t finished, std::size_t all) {
+  say(fmt::format("interrupted: {} of {} are finished", finished, all));
+  return kInterrupted;
 }
 
 }  // namespace
@@ -118,8 +167,8 @@ int compare_command(const Invocation& invocation) {
       "compare SCENARIO... [--strategies NAMES] [options]",
       "Ranks scenarios by throughput and says why the first wins. With --strategies, or with a single "
       "file, it ranks ways to split each scenario over its GPUs: data, model or independent, with "
-      "+int8 and other codecs and, for data, +ring, +parameter_server_cpu and other algorithms. What "
-      "does not fit in memory ranks last.");
+      "+int8 or another codec and, for data, +ring, +parameter_server_cpu or another algorithm. What "
+      "does not fit in memory ranks below, and what cannot run comes last, with the reason.");
   std::vector<std::string> files;
   std::string strategies;
   OutputOptions output;
@@ -133,29 +182,37 @@ int compare_command(const Invocation& invocation) {
   parser.example("gpuscale compare box-a.yaml box-b.yaml");
   parser.example("gpuscale compare workloads/scenarios/dense-2019-desktop.yaml --strategies data,model,model+int8");
   if (!parser.parse(invocation.arguments)) return kDone;
-  if (files.empty()) throw UsageError("give scenario files, or one file and --strategies");
+  if (files.empty()) throw UsageError("give scenario files or names, or one and --strategies");
   static_cast<void>(read_format(output.format));
   const std::vector<Setting> settings = scenario.settings();
   const std::vector<Assertion> assertions = scenario.assertions();
   const int threads = jobs.count();
-  Result result(output.output);
+  const Library library = open_library(invocation);
+  std::vector<std::filesystem::path> paths;
+  for (const std::string& file : files) paths.push_back(scenario_path(file, library));
+  Result result(output.output, paths);
 
   std::vector<std::string> names = split_names(strategies);
   if (names.empty() && files.size() == 1) names.assign(std::begin(kUsualStrategies), std::end(kUsualStrategies));
-  const std::vector<NamedScenario> all = contenders(files, names, settings, open_library(invocation));
-  const std::vector<Candidate> finished = simulate_all(all, threads, &watch_interrupts());
-  Ranking ranking = rank(finished);
-  for (RankedReport& entry : ranking.entries) {
-    if (!output.verbose) entry.report.layers.clear();
+  const Contenders all = contenders(files, paths, names, settings, library);
+  std::vector<Candidate> finished;
+  {
+    FinishedReports reports;
+    const auto last_words = [&] {
+      const std::vector<Candidate> so_far = take_candidates(all.scenarios, reports);
+      write(result, ranking_of(so_far, all, output), output);
+      result.finish();
+      say_interrupted(so_far.size(), all.scenarios.size());
+    };
+    const InterruptWatch watch(last_words, output.quiet);
+    finished = simulate_all(all.scenarios, threads, &watch.flag(), reports);
   }
+  const Ranking ranking = ranking_of(finished, all, output);
   note_unlike_models(ranking, output);
   write(result, ranking, output);
   result.finish();
-  if (finished.size() < all.size()) {
-    say(fmt::format("interrupted: {} of {} are finished", finished.size(), all.size()));
-    return kInterrupted;
-  }
-  return all_entries_hold(assertions, ranking) ? kDone : kAssertFailed;
+  if (finished.size() < all.scenarios.size()) return say_interrupted(finished.size(), all.scenarios.size());
+  return exit_code(ranking, assertions);
 }
 
 }  // namespace gpuscale::tool

@@ -94,7 +94,8 @@ void write_overview(std::ostream& out, const Library& library, const TextStyle& 
   for (const CatalogueKind& kind : catalogue_kinds()) {
     const std::vector<std::string> names = library.names(kind.folder);
     out << bold(kind.name, style) << fmt::format(" ({}): {}\n", names.size(), kind.what);
-    if (!names.empty()) out << "  " << wrapped(fmt::format("{}", fmt::join(names, " ")), style.width, 2) << '\n';
+    if (!names.empty())
+      out << "  " << wrapped(printable(fmt::format("{}", fmt::join(names, " "))), style.width, 2) << '\n';
   }
   out << "\n'gpuscale list gpus' and so on show the figures; data is read from:\n";
   for (const std::filesystem::path& root : library.roots()) out << "  " << printable(root.string()) << '\n';
@@ -158,7 +159,7 @@ int list_command(const Invocation& invocation) {
   result.finish();
   int code = kDone;
   for (const Catalogue& catalogue : catalogues) {
-    for (const Problem& problem : catalogue.problems) write_err(to_text(problem) + '\n');
+    for (const Problem& problem : catalogue.problems) tell(problem);
     if (!catalogue.problems.empty()) code = kBadInput;
   }
   return code;

@@ -5,6 +5,7 @@
 #include "catalogue_cells.hpp"
 #include "scenario/gpu_reader.hpp"
 #include "scenario/link_reader.hpp"
+#include "scenario/fabric_reader.hpp"
 #include "scenario/machine_reader.hpp"
 #include "scenario/yaml_parse.hpp"
 

@@ -42,7 +42,7 @@ int usage_failure(const std::vector<std::string>& words, const std::string& text
 }
 
 int input_failure(const ScenarioError& error) {
-  for (const Problem& problem : error.problems()) write_err(to_text(problem) + '\n');
+  for (const Problem& problem : error.problems()) tell(problem);
   return kBadInput;
 }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <fmt/format.h>
+#include <system_error>
 #include <thread>
 
 #include "output.hpp"
@@ -16,6 +18,22 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kFormats = {"table", "json", "csv", "md"};  // in the order of Format
 constexpr int kMostJobs = 1024;
+
+std::string why_useless(const std::filesystem::path& folder) {
+  std::error_code error;
+  if (!std::filesystem::exists(folder, error)) return "does not exist";
+  if (!std::filesystem::is_directory(folder, error)) return "is not a folder";
+  return "has no topologies/ and no workloads/";
+}
+
+std::string no_data_text(const Library& library) {
+  std::vector<std::string> searched;
+  for (const std::filesystem::path& folder : library.searched()) searched.push_back(folder.string());
+  return fmt::format(
+      "no data files: no folder has topologies/ or workloads/ among {}; set GPUSCALE_PATH to the one "
+      "that has, as in GPUSCALE_PATH=/path/to/gpuscale",
+      fmt::join(searched, ", "));
+}
 
 }  // namespace
 
@@ -73,20 +91,23 @@ bool all_hold(const std::vector<Assertion>& assertions, const Report& report, co
 }
 
 void JobsOption::add_to(ArgumentParser& parser) {
-  parser.value("jobs,j", "N", jobs, "simulate N points at a time (default: one per processor)");
+  parser.value("jobs,j", "N", jobs, "simulate N points at a time, 1 to 1024 (default: one per processor)");
 }
 
 int JobsOption::count() const {
-  if (jobs < 0 || jobs > kMostJobs) throw UsageError(fmt::format("--jobs is a number from 1 to {}", kMostJobs));
-  if (jobs > 0) return jobs;
+  if (jobs && (*jobs < 1 || *jobs > kMostJobs)) {
+    throw UsageError(fmt::format("--jobs is a number from 1 to {}, not {}", kMostJobs, *jobs));
+  }
+  if (jobs) return *jobs;
   return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, static_cast<unsigned>(kMostJobs)));
 }
 
 Library open_library(const Invocation& invocation) {
   Library library = Library::standard(invocation.program);
-  if (library.roots().empty()) {
-    say("no data found beside the program; set GPUSCALE_PATH to the folder that has topologies/ and workloads/");
+  for (const std::filesystem::path& folder : library.useless()) {
+    say(fmt::format("warning: {} in GPUSCALE_PATH {}", in_quotes(folder.string()), why_useless(folder)));
   }
+  if (library.roots().empty()) throw ScenarioError({{{}, no_data_text(library)}});
   return library;
 }
 

@@ -3,6 +3,7 @@
 /// \file
 /// Options that several subcommands share.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ Format read_format(const std::string& word);
 /// How the result is written.
 struct OutputOptions {
   std::string format = "table";
-  std::string output;
+  std::string output = "-";
   bool quiet = false;
   bool verbose = false;
 
@@ -47,14 +48,15 @@ bool all_hold(const std::vector<Assertion>& assertions, const Report& report, co
 
 /// --jobs; as many as there are processors if not given.
 struct JobsOption {
-  int jobs = 0;
+  std::optional<int> jobs;
 
   void add_to(ArgumentParser& parser);
   /// \throws UsageError
   [[nodiscard]] int count() const;
 };
 
-/// The data files this program finds; says so on stderr if there are none at all.
+/// The data files this program finds. Names useless folders of GPUSCALE_PATH on stderr.
+/// \throws ScenarioError, which says where it looked, if there are none at all.
 Library open_library(const Invocation& invocation);
 
 /// Runs `read`, whose std::invalid_argument becomes a UsageError.

@@ -42,18 +42,32 @@ std::size_t terminal_width(std::size_t otherwise) {
   return std::clamp<std::size_t>(size.ws_col, kNarrow, kWide);
 }
 
+bool same_file(const std::filesystem::path& input, const std::string& output) {
+  std::error_code error;
+  return std::filesystem::equivalent(input == "-" ? "/dev/stdin" : input, output, error) &&
+         std::filesystem::is_regular_file(output, error);
+}
+
 }  // namespace
 
 void write_out(std::string_view text) { write_all(STDOUT_FILENO, text, "stdout"); }
 
 void write_err(std::string_view text) { static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size())); }
 
-void say(std::string_view text) { write_err(fmt::format("gpuscale: {}\n", text)); }
+void say(std::string_view text) { write_err(fmt::format("gpuscale: {}\n", printable(text))); }
+
+void tell(const Problem& problem) { write_err(printable(to_text(problem)) + '\n'); }
 
 bool talks_to_a_person() { return ::isatty(STDERR_FILENO) != 0; }
 
-Result::Result(const std::string& path) : path_(path == "-" ? "" : path) {
+Result::Result(const std::string& path, const std::vector<std::filesystem::path>& inputs)
+    : path_(path == "-" ? "" : path) {
+  if (path.empty()) throw UsageError("--output needs the name of a file, or - for stdout");
   if (path_.empty()) return;
+  for (const std::filesystem::path& input : inputs) {
+    if (!same_file(input, path_)) continue;
+    throw UsageError(fmt::format("--output {} would write over the scenario it is the result of", in_quotes(path_)));
+  }
   constexpr mode_t kMode = 0666;
   file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kMode);
   if (file_ < 0) throw UsageError(fmt::format("cannot write to {}: {}", in_quotes(path_), std::strerror(errno)));

@@ -3,11 +3,14 @@
 /// \file
 /// Results go to stdout or a file, all else to stderr.
 
+#include <filesystem>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "report/text_style.hpp"
+#include "units/diagnostic.hpp"
 
 namespace gpuscale::tool {
 
@@ -18,8 +21,11 @@ void write_out(std::string_view text);
 /// Writes to stderr; if that fails there is nobody to tell.
 void write_err(std::string_view text);
 
-/// "gpuscale: text" on stderr.
+/// "gpuscale: text" on stderr, without what could steer a terminal.
 void say(std::string_view text);
+
+/// A problem on stderr, likewise.
+void tell(const Problem& problem);
 
 /// Whether stderr is a terminal.
 bool talks_to_a_person();
@@ -28,8 +34,9 @@ bool talks_to_a_person();
 /// costs nothing; what it held stays until there is something to write.
 class Result {
  public:
-  /// An empty path or "-" is stdout. \throws UsageError if the file cannot be opened.
-  explicit Result(const std::string& path);
+  /// "-" is stdout. \throws UsageError if the file cannot be opened or is one of `inputs`, where "-" is
+  /// standard input.
+  explicit Result(const std::string& path, const std::vector<std::filesystem::path>& inputs = {});
   ~Result();
   Result(const Result&) = delete;
   Result& operator=(const Result&) = delete;
@@ -43,7 +50,7 @@ class Result {
   void finish();
 
  private:
-  std::string path_;
+  std::string path_;  ///< empty: stdout
   int file_ = -1;
   std::ostringstream text_;
 };

@@ -5,10 +5,11 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "report/csv.hpp"
+#include "report/facts.hpp"
 #include "report/json.hpp"
 #include "report/text.hpp"
+#include "scenario_argument.hpp"
 #include "study/simulate.hpp"
-#include "units/quantity_text.hpp"
 
 namespace gpuscale::tool {
 
@@ -31,8 +32,8 @@ void write(Result& result, const Report& report, const OutputOptions& options) {
 int exit_code(const Report& report, const std::vector<Assertion>& assertions) {
   if (!all_hold(assertions, report, "")) return kAssertFailed;
   if (report.memory.fits) return kDone;
-  say(fmt::format("the job does not fit in memory: a GPU needs {} and has {}", to_text(report.memory.footprint.total()),
-                  to_text(report.memory.capacity)));
+  const auto [needs, has] = memory_texts(report);
+  say(fmt::format("the job does not fit in memory: a GPU needs {} and has {}", needs, has));
   return kDoesNotFit;
 }
 
@@ -40,8 +41,8 @@ int exit_code(const Report& report, const std::vector<Assertion>& assertions) {
 
 int run_command(const Invocation& invocation) {
   ArgumentParser parser("run SCENARIO [options]",
-                        "Simulates one scenario (a YAML file, or - for standard input) and prints a full report. A "
-                        "sweep: in the file is ignored here; gpuscale sweep runs it.");
+                        "Simulates one scenario (a YAML file, the name of a shipped one, or - for standard input) "
+                        "and prints a full report. A sweep: in the file is ignored here; gpuscale sweep runs it.");
   std::vector<std::string> files;
   OutputOptions output;
   ScenarioOptions scenario;
@@ -51,14 +52,16 @@ int run_command(const Invocation& invocation) {
   parser.example("gpuscale run workloads/scenarios/quickstart.yaml");
   parser.example("gpuscale run job.yaml --set cluster.gpus=8 --set strategy.exchange.codec=int8 --format json");
   if (!parser.parse(invocation.arguments)) return kDone;
-  if (files.size() != 1) throw UsageError("give one scenario file, or - for standard input");
+  if (files.size() != 1) throw UsageError("give one scenario file or name, or - for standard input");
   static_cast<void>(read_format(output.format));
   const std::vector<Setting> settings = scenario.settings();
   const std::vector<Assertion> assertions = scenario.assertions();
-  Result result(output.output);
+  const Library library = open_library(invocation);
+  const std::filesystem::path path = scenario_path(files.front(), library);
+  Result result(output.output, {path});
 
-  const ScenarioFile file = ScenarioFile::open(files.front());
-  Report report = simulate(file.resolve(open_library(invocation), settings));
+  const ScenarioFile file = ScenarioFile::open(path);
+  Report report = simulate(file.resolve(library, settings));
   if (!file.sweep().empty()) {
     output.note(fmt::format("ran the scenario as written, without its sweep; 'gpuscale sweep {}' runs all points",
                             files.front()));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
+#include <utility>
 
 #include "exit_code.hpp"
 #include "interrupt.hpp"
@@ -11,6 +13,7 @@
 #include "report/csv.hpp"
 #include "report/json.hpp"
 #include "report/text.hpp"
+#include "scenario_argument.hpp"
 #include "study/axis_text.hpp"
 
 namespace gpuscale::tool {
@@ -31,15 +34,18 @@ void write(Result& result, const std::vector<Report>& reports, const OutputOptio
   }
 }
 
-/// The axes of file and command line; a path that --set fixes is no axis.
+/// The axes of file and command line; one of the file that --set fixes is none.
 std::vector<SweepAxis> axes_of(const ScenarioFile& file, const std::vector<std::string>& texts,
                                const std::vector<Setting>& settings, const OutputOptions& output) {
   std::vector<SweepAxis> given;
   for (const std::string& text : texts) given.push_back(usage_checked([&] { return read_axis(text); }));
-  std::vector<SweepAxis> axes = merge_axes(file.sweep(), given);
-  for (const Setting& setting : settings) {
-    const std::size_t removed = std::erase_if(axes, [&](const SweepAxis& a) { return a.path == setting.path; });
-    if (removed > 0) output.note(fmt::format("{} is set to {} and not swept", setting.path, setting.value));
+  std::vector<Setting> removed;
+  std::vector<SweepAxis> axes = usage_checked([&] {
+    check_axes(given, settings);
+    return merge_axes(without_set_axes(file.sweep(), settings, removed), given);
+  });
+  for (const Setting& setting : removed) {
+    output.note(fmt::format("{} is set to {} and not swept", setting.path, setting.value));
   }
   if (axes.empty()) output.note("nothing to sweep: the file has no sweep: and --sweep is not given; one point follows");
   return axes;
@@ -55,17 +61,46 @@ std::string settings_text(const Report& report) {
 
 bool all_points_hold(const std::vector<Assertion>& assertions, const std::vector<Report>& reports) {
   bool hold = true;
-  for (const Report& report : reports) hold = all_hold(assertions, report, settings_text(report)) && hold;
+  for (const Report& report : reports) {
+    if (!is_refused(report)) hold = all_hold(assertions, report, settings_text(report)) && hold;
+  }
   return hold;
+}
+
+/// Of a sweep that came to its end. Refused points are counted on stderr.
+int exit_code(const std::vector<Report>& reports, const std::vector<Assertion>& assertions) {
+  const std::size_t refused = count_refused(reports);
+  if (refused > 0) {
+    say(fmt::format("{} of {} points cannot run; 'problem' in the result says why", refused, reports.size()));
+  }
+  if (refused == reports.size()) return kBadInput;
+  return all_points_hold(assertions, reports) ? kDone : kAssertFailed;
+}
+
+/// The finished reports of a sweep that is under way.
+std::vector<Report> reports_so_far(FinishedReports& finished) {
+  std::vector<Report> reports;
+  for (std::optional<Report>& report : finished.take()) {
+    if (report) reports.push_back(std::move(*report));
+  }
+  return reports;
+}
+
+int say_interrupted(std::size_t finished, std::size_t points) {
+  say(fmt::format("interrupted: {} of {} points are finished", finished, points));
+  return kInterrupted;
 }
 
 }  // namespace
 
 int sweep_command(const Invocation& invocation) {
-  ArgumentParser parser("sweep SCENARIO [options]",
-                        "Simulates every combination of the values under sweep: in the scenario (a YAML file, or - for "
-                        "standard input) and of --sweep, and prints one row a point. The result is the same for any "
-                        "number of jobs. Interrupted, it prints the points that are finished.");
+  ArgumentParser parser(
+      "sweep SCENARIO [options]",
+      "Simulates every combination of the values under sweep: in the scenario (a YAML file, the name "
+      "of a shipped one, or - for standard input) and of --sweep, and prints one row a point. A point "
+      "that cannot run, as a batch that does not divide, has the reason in its row, and --assert "
+      "leaves it out. The result is the same for any number of jobs. Interrupted, it prints the "
+      "points that are finished: once those that are running are, interrupted again at once.");
   std::vector<std::string> files;
   std::vector<std::string> sweeps;
   OutputOptions output;
@@ -80,35 +115,40 @@ int sweep_command(const Invocation& invocation) {
   parser.example("gpuscale sweep workloads/scenarios/conv-2019-desktop.yaml");
   parser.example("gpuscale sweep job.yaml --sweep cluster.gpus=1,2,4,8 --sweep strategy.exchange.codec=none,int8");
   if (!parser.parse(invocation.arguments)) return kDone;
-  if (files.size() != 1) throw UsageError("give one scenario file, or - for standard input");
+  if (files.size() != 1) throw UsageError("give one scenario file or name, or - for standard input");
   static_cast<void>(read_format(output.format));
   const std::vector<Setting> settings = scenario.settings();
   const std::vector<Assertion> assertions = scenario.assertions();
   const int threads = jobs.count();
-  Result result(output.output);
+  const Library library = open_library(invocation);
+  const std::filesystem::path path = scenario_path(files.front(), library);
+  Result result(output.output, {path});
 
-  const ScenarioFile file = ScenarioFile::open(files.front());
+  const ScenarioFile file = ScenarioFile::open(path);
   const std::vector<SweepAxis> axes = axes_of(file, sweeps, settings, output);
   const std::vector<Point> points = usage_checked([&] { return expand(axes); });
   SweepResult sweep;
   {
+    FinishedReports finished;
+    const auto last_words = [&] {
+      const std::vector<Report> reports = reports_so_far(finished);
+      write(result, reports, output);
+      result.finish();
+      say_interrupted(reports.size(), points.size());
+    };
+    const InterruptWatch watch(last_words, output.quiet);
     Progress progress(talks_to_a_person() && !output.quiet);
     const SweepOptions options{.jobs = threads,
                                .on_done = [&](std::size_t done, std::size_t total) { progress.update(done, total); },
                                .keep_layers = output.verbose,
-                               .stop = &watch_interrupts()};
-    sweep = run_sweep(file, open_library(invocation), settings, points, options);
+                               .stop = &watch.flag(),
+                               .finished = &finished};
+    sweep = run_sweep(file, library, settings, points, options);
   }
-  if (sweep.problems.empty() || !sweep.reports.empty()) {
-    write(result, sweep.reports, output);
-    result.finish();
-  }
-  if (!sweep.problems.empty()) throw ScenarioError(sweep.problems);
-  if (sweep.interrupted) {
-    say(fmt::format("interrupted: {} of {} points are finished", sweep.reports.size(), points.size()));
-    return kInterrupted;
-  }
-  return all_points_hold(assertions, sweep.reports) ? kDone : kAssertFailed;
+  write(result, sweep.reports, output);
+  result.finish();
+  if (sweep.interrupted) return say_interrupted(sweep.reports.size(), points.size());
+  return exit_code(sweep.reports, assertions);
 }
 
 }  // namespace gpuscale::tool

@@ -94,7 +94,7 @@ int validate_command(const Invocation& invocation) {
   static_cast<void>(read_format(output.format));
   check_words(families, kFamilies, "family");
   const int threads = jobs.count();
-  const Library library = Library::standard(invocation.program);
+  const Library library = open_library(invocation);
   const fs::path folder = rules_folder(rules_path, library);
   Result result(output.output);
 

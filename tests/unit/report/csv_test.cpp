@@ -52,4 +52,20 @@ TEST_SUITE("report") {
     const std::string titles = text_of({report}).substr(0, text_of({report}).find('\n'));
     CHECK(titles.starts_with("framework,scenario,model,gpu,machine,strategy,"));
   }
+
+  TEST_CASE("a cell with control characters is quoted") {
+    CHECK(csv_cell("a\x1b[2Jb") == "\"a\x1b[2Jb\"");
+    CHECK(csv_cell("a\tb") == "\"a\tb\"");
+  }
+
+  TEST_CASE("a refused point has its problem in place of figures") {
+    Report refused = test::sample_report(3);
+    refused.problem = "64 does not divide, by 3";
+    const std::string text = text_of({test::sample_report(2), refused});
+    CHECK(text.find("limited_by,problem\n") != std::string::npos);
+    CHECK(text.find("GPU compute: 75 % of the step,\n") != std::string::npos);
+    CHECK(text.find("\n3,int8,Sample,Net,Card,Box,Framework,,3,1,,,") != std::string::npos);
+    CHECK(text.ends_with(",,,\"64 does not divide, by 3\"\n"));
+    CHECK(text_of({test::sample_report(2)}).find("problem") == std::string::npos);
+  }
 }

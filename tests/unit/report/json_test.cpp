@@ -151,4 +151,35 @@ TEST_SUITE("report") {
     CHECK(document["points"][0]["why"] == "fast");
     CHECK(document["points"][0]["split"]["compute_s"] == 0.1875);
   }
+
+  TEST_CASE("a refused point has what was asked for and its problem") {
+    Report refused = test::sample_report(3);
+    refused.problem = "64 does not divide";
+    const nlohmann::json point = point_of(refused);
+    CHECK(point == nlohmann::json{{"scenario", "Sample"},
+                                  {"settings", {{"cluster.gpus", 3}, {"strategy.exchange.codec", "int8"}}},
+                                  {"model", "Net"},
+                                  {"gpu", "Card"},
+                                  {"machine", "Box"},
+                                  {"framework", "Framework"},
+                                  {"gpus", 3},
+                                  {"nodes", 1},
+                                  {"problem", "64 does not divide"}});
+    CHECK_FALSE(point_of(test::sample_report()).contains("problem"));
+  }
+
+  TEST_CASE("what cannot run has no rank") {
+    Ranking ranking;
+    ranking.entries = {{1, "a", 1.0, "fast", test::sample_report()},
+                       {0, "b", 0.0, "cannot run: x", test::sample_report()}};
+    ranking.entries[1].report.problem = "x";
+    std::ostringstream out;
+    write_json(out, ranking);
+    const nlohmann::json points = nlohmann::json::parse(out.str())["points"];
+    CHECK(points[0]["rank"] == 1);
+    CHECK_FALSE(points[1].contains("rank"));
+    CHECK_FALSE(points[1].contains("relative"));
+    CHECK(points[1]["name"] == "b");
+    CHECK(points[1]["problem"] == "x");
+  }
 }

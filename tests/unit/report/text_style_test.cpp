@@ -33,4 +33,19 @@ TEST_SUITE("report") {
     CHECK(wrapped("toolongaword b", 5, 0) == "toolongaword\nb");
     CHECK(wrapped("", 5, 0) == "");
   }
+
+  TEST_CASE("percentages stay short") {
+    CHECK(percent_text(0.865) == "86.5 %");
+    CHECK(percent_text(9.99) == "999.0 %");
+    CHECK(percent_text(25670.528) == "2.57 M%");
+    CHECK(percent_text(12.34) == "1.23 k%");
+  }
+
+  TEST_CASE("control characters are shown and not sent") {
+    CHECK(printable("a\x1b[31mb\x07"
+                    "c\x7f") == "a\\x1b[31mb\\x07c\\x7f");
+    CHECK(printable("two\nlines\tand\rmore") == "two lines and more");
+    CHECK(printable("\xc2\x9b"
+                    "2J \xc2\xb5s \xc3\xa4") == "\\u009b2J \xc2\xb5s \xc3\xa4");
+  }
 }

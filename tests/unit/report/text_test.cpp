@@ -186,4 +186,36 @@ Net | Card | Box | Framework
 data is alone
 )");
   }
+
+  TEST_CASE("a refused point has a row with the reason and a dash for each figure") {
+    Report refused = test::sample_report(3);
+    refused.problem = "a batch of 64 does not divide over 3 replicas";
+    const std::string table = table_of({test::sample_report(2), refused}, {.width = 160});
+    CHECK(table.find("limited by    problem\n") != std::string::npos);
+    CHECK(table.find("\n   3          -          -         -           -        -         -         -  -             a "
+                     "batch of 64 does not divide over 3 replicas\n") != std::string::npos);
+    CHECK(table.find("1 of them cannot run; the last column says why") != std::string::npos);
+    CHECK(table.find("every point fits") == std::string::npos);
+    CHECK(widest_line(table_of({test::sample_report(2), refused}, {.width = 90})) <= 90);
+    CHECK(table_of({refused}).find("samples/s") != std::string::npos);
+  }
+
+  TEST_CASE("huge figures do not run into each other") {
+    Report report = test::sample_report();
+    report.memory.fits = false;
+    report.memory.footprint.activations = Bytes(1.18e3 * 0x1p50);
+    const std::string text = text_of(report);
+    CHECK(text.find("activations         1180 PiB") != std::string::npos);
+    CHECK(text.find("PiB   15.5 G%") != std::string::npos);
+    report.memory.footprint.activations = Bytes(1e12 * 0x1p50);
+    CHECK(text_of(report).find("1.00e+12 PiB ") != std::string::npos);
+  }
+
+  TEST_CASE("a job that lacks little memory is told apart from one that fits") {
+    Report report = test::sample_report();
+    report.memory.fits = false;
+    report.memory.footprint.activations = Bytes(7.001 * 0x1p30);
+    CHECK(text_of(report).find("  of 8.000 GiB\n") != std::string::npos);
+    CHECK(text_of(report).find("8.001 GiB") != std::string::npos);
+  }
 }

@@ -53,4 +53,27 @@ TEST_SUITE("study") {
     CHECK(merge_axes(file, {{"c", {"3"}}, {"a", {"4", "5"}}}) ==
           std::vector<SweepAxis>{{"a", {"4", "5"}}, {"b", {"2"}}, {"c", {"3"}}});
   }
+
+  TEST_CASE("an axis of the command line says so in messages") {
+    CHECK(read_axis("cluster.gpus=1,2").origin.file == "--sweep cluster.gpus");
+  }
+
+  TEST_CASE("a command line does not sweep a key twice nor set it too") {
+    const SweepAxis gpus = read_axis("cluster.gpus=1,2");
+    const SweepAxis cluster = read_axis("cluster={gpus: 1},{gpus: 2}");
+    CHECK_THROWS_AS(check_axes({gpus, gpus}, {}), std::invalid_argument);
+    CHECK_THROWS_AS(check_axes({gpus}, {{"cluster.gpus", "4"}}), std::invalid_argument);
+    CHECK_THROWS_AS(check_axes({cluster}, {{"cluster.gpus", "4"}}), std::invalid_argument);
+    CHECK_THROWS_AS(check_axes({gpus, cluster}, {}), std::invalid_argument);
+    CHECK_NOTHROW(check_axes({cluster, gpus}, {{"workload.batch", "8 global"}}));
+    CHECK_NOTHROW(check_axes({gpus}, {{"cluster", "{gpus: 1}"}}));
+  }
+
+  TEST_CASE("what is set is not swept by the file") {
+    const std::vector<SweepAxis> file = {{"a.b", {"1"}}, {"c", {"2"}}};
+    std::vector<Setting> removed;
+    CHECK(without_set_axes(file, {{"a.b", "4"}, {"d", "5"}}, removed) == std::vector<SweepAxis>{{"c", {"2"}}});
+    CHECK(removed == std::vector<Setting>{{"a.b", "4"}});
+    CHECK_THROWS_AS(without_set_axes(file, {{"c.x", "4"}}, removed), std::invalid_argument);
+  }
 }

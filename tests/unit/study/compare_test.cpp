@@ -64,6 +64,28 @@ TEST_SUITE("study") {
     CHECK(rank({big}).verdict == "none of them fits in the memory of its GPUs");
   }
 
+  TEST_CASE("a job that cannot run ranks below all others with its reason and no place") {
+    Candidate impossible = job("impossible", 0.1, 0);
+    impossible.report.problem = "10 outputs do not split";
+    Candidate big = job("big", 0.1, 0);
+    big.report.memory.fits = false;
+    const Ranking ranking = rank({impossible, big, job("small", 0.9, 0)});
+    CHECK(order(ranking) == std::vector<std::string>{"small", "big", "impossible"});
+    CHECK(ranking.entries[2].rank == 0);
+    CHECK(ranking.entries[2].relative == 0.0);
+    CHECK(ranking.entries[2].why == "cannot run: 10 outputs do not split");
+    CHECK(rank({impossible, job("small", 0.9, 0)}).verdict == "small wins: it alone can run");
+    CHECK(rank({impossible}).verdict == "none of them can run");
+  }
+
+  TEST_CASE("a need that rounds to what there is gets more digits") {
+    Candidate big = job("big", 0.1, 0);
+    big.report.memory.fits = false;
+    big.report.memory.footprint.parameters = Bytes(11.02 * 1073741824);
+    big.report.memory.capacity = Bytes(11.0 * 1073741824);
+    CHECK(rank({big}).entries[0].why == "does not fit: needs 11.02 GiB of 11.00 GiB");
+  }
+
   TEST_CASE("jobs of unlike batches compare by the time of as many samples") {
     const Ranking ranking = rank({job("four", 0.4, 0, 400), job("one", 0.2, 0, 100)});
     CHECK(ranking.entries[1].why == "400 ms more computing for as many samples (800 ms, not 400 ms)");

@@ -40,6 +40,24 @@ TEST_SUITE("study") {
     CHECK(value("data+parameter_server_cpu+fp16", "strategy.exchange.codec") == "fp16");
   }
 
+  TEST_CASE("a choice is made once") {
+    for (const char* name :
+         {"data+int8+fp16", "data+int8+int8", "data+ring+direct", "data+ring+int8+direct", "model+none+int8"}) {
+      CAPTURE(name);
+      CHECK_THROWS_AS(strategy_settings(name, 4), std::invalid_argument);
+    }
+    CHECK_THROWS_WITH(strategy_settings("data+int8+fp16", 4),
+                      "strategy 'data+int8+fp16': int8 and fp16 are two codecs; name one");
+    CHECK_THROWS_WITH(strategy_settings("data+ring+direct", 4),
+                      "strategy 'data+ring+direct': ring and direct are two algorithms; name one");
+  }
+
+  TEST_CASE("messages about the settings of a strategy name the strategy") {
+    for (const Setting& setting : strategy_settings("model+int8", 4)) {
+      CHECK(setting.origin.file == "strategy 'model+int8'");
+    }
+  }
+
   TEST_CASE("unknown strategies are refused") {
     for (const char* name : {"", "dat", "data+", "data+int9", "model+ring", "independent+int8", "int8"}) {
       CAPTURE(name);

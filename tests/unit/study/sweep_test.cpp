@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <doctest/doctest.h>
+#include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -30,6 +32,19 @@ std::vector<std::string> names(const SweepResult& result) {
   std::vector<std::string> names;
   for (const Report& report : result.reports) names.push_back(report.scenario);
   return names;
+}
+
+/// The same; a point whose first value is so chosen has keys that do not go together.
+SweepSteps unfit_where(const std::function<bool(int)>& unfit) {
+  SweepSteps steps = echo();
+  steps.resolve = [unfit](const Point& point) {
+    Scenario scenario;
+    scenario.settings = point;
+    if (!unfit(std::stoi(point[0].value))) return scenario;
+    const Problem own = {{"f.yaml", 1, 1}, point[0].value + " does not divide"};
+    throw UnfitScenario({own, {{"f.yaml", 2, 1}, "too many"}}, scenario);
+  };
+  return steps;
 }
 
 SweepAxis numbers(int count) {
@@ -121,7 +136,7 @@ TEST_SUITE("study") {
     CHECK(simulated == 0);
   }
 
-  TEST_CASE("a point that fails under way ends the sweep and keeps those before it") {
+  TEST_CASE("a point that fails under way is refused and the others run") {
     SweepSteps steps = echo();
     steps.simulate = [](const Scenario& scenario) {
       const std::string& value = scenario.settings[0].value;
@@ -134,10 +149,68 @@ TEST_SUITE("study") {
     for (const int jobs : {1, 4}) {
       CAPTURE(jobs);
       const SweepResult result = run_sweep(expand(axes), steps, {.jobs = jobs});
-      CHECK(texts(result.problems) == std::vector<std::string>{"no route (at n=5)"});
-      CHECK(names(result) == std::vector<std::string>{"0", "1", "2", "3", "4"});
+      REQUIRE(result.reports.size() == 200);
+      CHECK(result.reports[5].problem == "no route");
+      CHECK(result.reports[5].settings == std::vector<std::pair<std::string, std::string>>{{"n", "5"}});
+      CHECK(result.reports[6].problem == "");
+      CHECK(count_refused(result.reports) == 2);
       CHECK_FALSE(result.interrupted);
     }
+  }
+
+  TEST_CASE("keys that do not go together refuse a point and not the sweep") {
+    const std::vector<SweepAxis> axes = {numbers(10)};
+    const SweepResult result = run_sweep(expand(axes), unfit_where([](int n) { return n % 4 == 3; }), {.jobs = 2});
+    REQUIRE(result.reports.size() == 10);
+    CHECK(count_refused(result.reports) == 2);
+    CHECK(result.reports[3].problem == "3 does not divide (and 1 more)");
+    CHECK(result.reports[7].problem == "7 does not divide (and 1 more)");
+    CHECK(result.reports[2].scenario == "2");
+  }
+
+  TEST_CASE("a sweep whose points are all refused ends with every reason") {
+    const std::vector<SweepAxis> axes = {numbers(2)};
+    try {
+      run_sweep(expand(axes), unfit_where([](int) { return true; }), {});
+      FAIL("no error");
+    } catch (const ScenarioError& error) {
+      CHECK(texts(error.problems()) ==
+            std::vector<std::string>{"0 does not divide (at n=0)", "1 does not divide (at n=1)", "too many"});
+    }
+  }
+
+  TEST_CASE("a large sweep refused for one reason at every value ends before the first is simulated") {
+    const std::vector<SweepAxis> axes = {numbers(60), {"m", numbers(60).values}};
+    CHECK_THROWS_AS(run_sweep(expand(axes), unfit_where([](int) { return true; }), {}), ScenarioError);
+    const SweepResult result = run_sweep(expand(axes), unfit_where([](int n) { return n > 0; }), {});
+    CHECK(result.reports.size() == 3600);
+    CHECK(count_refused(result.reports) == 3540);
+  }
+
+  TEST_CASE("a mistake in one point counts more than what other points are refused for") {
+    SweepSteps steps = unfit_where([](int n) { return n == 1; });
+    const auto resolve = steps.resolve;
+    steps.resolve = [&](const Point& point) {
+      if (point[0].value == "2") throw ScenarioError({{{"--sweep n", 0, 0}, "not a number"}});
+      return resolve(point);
+    };
+    const std::vector<SweepAxis> axes = {numbers(5)};
+    CHECK_THROWS_WITH_AS(run_sweep(expand(axes), steps, {}), "--sweep n: error: not a number (at n=2)", ScenarioError);
+  }
+
+  TEST_CASE("reports can be taken while others are under way") {
+    FinishedReports finished;
+    std::vector<std::optional<Report>> taken;
+    const std::vector<SweepAxis> axes = {numbers(10)};
+    const SweepOptions options{.on_done =
+                                   [&](std::size_t done, std::size_t) {
+                                     if (done == 4) taken = finished.take();
+                                   },
+                               .finished = &finished};
+    CHECK(run_sweep(expand(axes), echo(), options).reports.empty());
+    REQUIRE(taken.size() == 10);
+    CHECK(taken[3]->scenario == "3");
+    CHECK_FALSE(taken[4].has_value());
   }
 
   TEST_CASE("a large sweep checks its values first and reads its points one by one") {

@@ -1,0 +1,123 @@
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+#include <string>
+
+#include "exit_code.hpp"
+#include "hardware_options.hpp"
+#include "options.hpp"
+#include "output.hpp"
+#include "scenario/transport_reader.hpp"
+#include "study/exchange_output.hpp"
+#include "study/exchange_table.hpp"
+#include "study/message_sizes.hpp"
+#include "units/diagnostic.hpp"
+#include "units/quantity_text.hpp"
+
+namespace gpuscale::tool {
+
+namespace {
+
+constexpr const char* kUsualFramework = "pytorch-ddp";
+
+/// The words of the options, as they were given.
+struct ExchangeWords {
+  std::string collective = "all-reduce";
+  std::string bytes = "8..1G";
+  std::string factor = "2";
+  std::string algorithm = "auto";
+  std::string codec = "none";
+  std::string ranks;
+  std::string transport;
+
+  void add_to(ArgumentParser& parser) {
+    parser.value("collective,c", "NAME", collective,
+                 "all-reduce (default), reduce-scatter, all-gather, all-to-all, broadcast, reduce or send");
+    parser.value("bytes,b", "SIZES", bytes,
+                 "message sizes: 8, 1K, 64 MiB, a range such as 8..1G (default), or several with commas; K M G are "
+                 "powers of 1024, as in nccl-tests");
+    parser.value("factor", "X", factor, "from one size of a range to the next (default: 2)");
+    parser.value("algorithm,a", "NAME", algorithm,
+                 "auto (default: the fastest for each size), ring, direct, double_tree, halving_doubling, "
+                 "hierarchical, in_switch...");
+    parser.value("codec", "NAME", codec, "none (default), fp16, int8, one_bit or top_k");
+    parser.value("ranks", "LIST", ranks, "which of the GPUs take part, as in 0,2,4-7 (default: all)");
+  }
+};
+
+/// The place of a word among names that options know.
+template <class Names>
+std::size_t place_of(const std::string& word, const Names& names, std::string_view what) {
+  const auto found = std::ranges::find(names, word);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  throw UsageError(fmt::format("{} is no {}; there are {}{}", in_quotes(word), what, fmt::join(names, ", "),
+                               did_you_mean(word, names)));
+}
+
+CodecKind codec_named(const std::string& word) {
+  std::vector<std::string_view> names;
+  for (const Codec& codec : codecs()) names.push_back(codec.name);
+  return codecs()[place_of(word, names, "codec")].kind;
+}
+
+ExchangeQuery query_of(const ExchangeWords& words) {
+  ExchangeQuery query;
+  query.what = static_cast<Collective>(place_of(words.collective, kCollectiveNames, "collective"));
+  query.algorithm = static_cast<ExchangeAlgorithm>(place_of(words.algorithm, kExchangeAlgorithmNames, "algorithm"));
+  query.codec = codec_named(words.codec);
+  const QuantityReading factor = read_number(words.factor, 1, 1e6);
+  if (!factor.ok()) throw UsageError("--factor is a number above 1, such as 2");
+  query.sizes = usage_checked([&] { return read_message_sizes(words.bytes, factor.value); });
+  return query;
+}
+
+void write(Result& result, const ExchangeTable& table, const OutputOptions& options) {
+  switch (read_format(options.format)) {
+    case Format::table:
+      return write_text(result.stream(), table, result.style(options.verbose));
+    case Format::json:
+      return write_json(result.stream(), table);
+    case Format::csv:
+      return write_csv(result.stream(), table);
+    case Format::md:
+      return write_markdown(result.stream(), table);
+  }
+}
+
+}  // namespace
+
+int exchange_command(const Invocation& invocation) {
+  ArgumentParser parser("exchange FILE|--machine NAME [options]",
+                        "Times a collective alone over message sizes, and prints what nccl-tests print: time, bytes "
+                        "over time (algbw) and the rate on the wire (busbw). FILE is a scenario, a cluster file or a "
+                        "machine file.");
+  HardwareOptions hardware_options;
+  ExchangeWords words;
+  OutputOptions output;
+  hardware_options.add_to(parser);
+  parser.value("framework", "NAME", hardware_options.framework, "whose transport carries it (default: pytorch-ddp)");
+  parser.value("transport", "NAME", words.transport, "the transport itself, in place of a framework's");
+  words.add_to(parser);
+  output.add_to(parser);
+  parser.example("gpuscale exchange --machine dgx-1-v100 --gpu v100-sxm2");
+  parser.example("gpuscale exchange job.yaml --collective all-gather --bytes 1M..1G --factor 4 --format csv");
+  if (!parser.parse(invocation.arguments)) return kDone;
+  static_cast<void>(read_format(output.format));
+  ExchangeQuery query = query_of(words);
+  Hardware hardware = hardware_options.load(invocation, kUsualFramework);
+  if (!words.transport.empty()) {
+    hardware.framework.transport = load_transport(words.transport, open_library(invocation));
+    hardware.framework.id = words.transport;
+  }
+  Result result(output.output);
+
+  const Cluster cluster = build_cluster(hardware.cluster);
+  if (!words.ranks.empty()) {
+    query.ranks = usage_checked([&] { return read_ranks(words.ranks, cluster.ranks.size()); });
+  }
+  write(result, usage_checked([&] { return exchange_table(query, hardware, cluster); }), output);
+  result.finish();
+  return kDone;
+}
+
+}  // namespace gpuscale::tool
