@@ -48,16 +48,20 @@ constexpr double kPack = 8.0;
 
 double packed(double channels, bool matrix) { return matrix ? std::ceil(channels / kPack) * kPack : channels; }
 
+/// Windows of neighbouring pixels overlap: what one of them loaded, the caches have for the others.
+double fetched_share(const Shape& shape) { return std::sqrt(std::min(1.0, shape.stride / shape.window)); }
+
 Product implicit_product(const Shape& shape, Pass pass, bool matrix) {
   const double in = packed(shape.in, matrix);
   const double out = packed(shape.out, matrix);
+  const double fetched = fetched_share(shape);
   switch (pass) {
     case Pass::forward:
-      return {shape.output_pixels, out, in * shape.window, shape.groups};
+      return {shape.output_pixels, out, in * shape.window, shape.groups, fetched};
     case Pass::backward_data:
-      return {shape.output_pixels, in, out * shape.window, shape.groups};
+      return {shape.output_pixels, in, out * shape.window, shape.groups, fetched};
     case Pass::backward_weights:
-      return {in * shape.window, out, shape.output_pixels, shape.groups};
+      return {in * shape.window, out, shape.output_pixels, shape.groups, fetched};
   }
   return {};
 }
@@ -65,9 +69,15 @@ Product implicit_product(const Shape& shape, Pass pass, bool matrix) {
 Seconds implicit_time(const Gpu& gpu, const ConvolutionKernel& kernel, const Shape& shape, const ProductUnits& units) {
   const ConvolutionEfficiency& efficiency = gpu.family.convolution;
   double factor = factor_of((units.matrix ? efficiency.matrix : efficiency.vector).rate, kernel.pass);
-  if (kernel.pass == Pass::backward_data && shape.stride > 1.0) factor *= efficiency.strided_data;
+  const bool strided = kernel.pass == Pass::backward_data && shape.stride > 1.0;
+  if (strided) factor *= efficiency.strided_data;
+  if (strided && units.narrow && shape.window < shape.stride) factor *= efficiency.vector_16bit.strided_data;
   if (units.matrix && shape.in < kPack) factor *= efficiency.narrow_input;
-  return product_time(gpu, units, implicit_product(shape, kernel.pass, units.matrix), factor);
+  ProductUnits split = units;
+  if (kernel.pass == Pass::backward_weights) {
+    split.deepest_split = std::max(1.0, std::floor(real(kernel.batch) * efficiency.weights_split));
+  }
+  return product_time(gpu, split, implicit_product(shape, kernel.pass, units.matrix), factor);
 }
 
 /// Each thread walks its own window, without reuse between channels: depthwise layers, single channels.
@@ -94,9 +104,10 @@ Seconds fused_winograd_time(const Gpu& gpu, const ConvolutionKernel& kernel, con
   const bool forward = kernel.pass == Pass::forward;
   const double blocks =
       std::ceil(winograd_tiles(kernel, transform) / kTiles) * std::ceil((forward ? shape.out : shape.in) / kChannels);
-  const double depth = (forward ? shape.in : shape.out) + units.efficiency.depth_half;
+  const double depth = (forward ? shape.in : shape.out) + units.depth_half;
   const Flop block(2.0 * transform.points * kTiles * kChannels * depth);
-  return block_time(gpu, units, blocks, block, factor_of(gpu.family.convolution.winograd, kernel.pass));
+  const double operands = transform.points * (kTiles * fetched_share(shape) + kChannels) * depth;
+  return block_time(gpu, units, blocks, block, operands, factor_of(gpu.family.convolution.winograd, kernel.pass));
 }
 
 /// Transforms as kernels of their own around a batched product: transformed tensors are written and read.
@@ -128,15 +139,28 @@ Seconds with_winograd(const Gpu& gpu, const ConvolutionKernel& kernel, const Sha
   return std::min(unfused, fused_winograd_time(gpu, kernel, shape, units, kSmall3x3));
 }
 
+/// How much faster 16-bit numbers can be than fp32 where vector units have a rate of their own for them; 1: not.
+double narrow_peak(const Gpu& gpu, Precision precision) {
+  const auto half = rate_at(gpu.peak, Precision::fp16);
+  const bool narrow = storage_size(precision) == Bytes(2) && !on_matrix_units(gpu, precision);
+  return narrow && half ? std::max(1.0, *half / peak_matrix_rate(gpu, Precision::fp32)) : 1.0;
+}
+
 /// The units as the kernels of the convolution library drive them; it has narrow tiles throughout.
 ProductUnits convolution_units(const Gpu& gpu, Precision precision) {
   constexpr double kNarrowestTile = 32.0;
   ProductUnits units = product_units(gpu, precision);
   const ConvolutionEfficiency& efficiency = gpu.family.convolution;
   const ImplicitEfficiency& implicit = units.matrix ? efficiency.matrix : efficiency.vector;
-  units.efficiency.depth_half = implicit.depth_half;
-  units.efficiency.tile_half = implicit.tile_half;
-  units.efficiency.narrowest_tile = kNarrowestTile;
+  units.depth_half = implicit.depth_half;
+  units.operand_rate = operand_rate(gpu, implicit.operand_rate);
+  units.narrowest_tile = kNarrowestTile;
+  const double peak = narrow_peak(gpu, precision);
+  if (peak > 1.0) {
+    units.narrow = true;
+    units.operand_size = storage_size(precision);
+    units.rate = units.rate * std::min(peak, efficiency.vector_16bit.rate);
+  }
   return units;
 }
 
@@ -144,7 +168,7 @@ Seconds arithmetic_time(const Gpu& gpu, const ConvolutionKernel& kernel, Precisi
   const ProductUnits units = convolution_units(gpu, precision);
   const Shape shape = shape_of(kernel);
   const Seconds implicit = implicit_time(gpu, kernel, shape, units);
-  if (units.matrix && kernel.groups == 1) return implicit;
+  if ((units.matrix || units.narrow) && kernel.groups == 1) return with_winograd(gpu, kernel, shape, units, implicit);
   return with_winograd(gpu, kernel, shape, units, std::min(implicit, direct_time(gpu, kernel)));
 }
 

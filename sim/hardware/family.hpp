@@ -8,13 +8,14 @@ namespace gpuscale {
 
 /// How well one kind of arithmetic units (vector or matrix) does matrix products.
 struct ProductEfficiency {
-  /// Fraction of the peak rate that large and deep products reach; (0, 1].
-  double efficiency = 0.9;
+  /// Fraction of the peak rate at which tiles multiply once their operands are there; above one where cards run
+  /// above their nominal boost clock; (0, 1.2].
+  double efficiency = 0.95;
   /// Depth k at which a tile reaches half its rate, for its prologue and epilogue; >= 0.
   double depth_half = 50.0;
-  /// Operand reuse tm*tn/(tm+tn) at which a tile reaches half its rate, on a multiprocessor that takes
-  /// kReferenceHunger (product.hpp) operand bytes per clock; grows in proportion to that; >= 0.
-  double tile_half = 4.0;
+  /// Bytes of operands that a multiprocessor brings to its tile per clock, from the L2 through shared memory;
+  /// that time is not hidden behind the arithmetic. Infinity: no limit; > 0.
+  double operand_rate = 200.0;
   /// Energy in pJ of a 32-bit (vector) or 16-bit (matrix) FLOP, for cards whose power limit holds them below
   /// their peak; 0: none does.
   double picojoule = 0.0;
@@ -47,16 +48,29 @@ struct PassEfficiency {
 /// those of the matrix library.
 struct ImplicitEfficiency {
   PassEfficiency rate;
-  double depth_half = 30.0;  ///< as in ProductEfficiency
-  double tile_half = 20.0;   ///< as in ProductEfficiency
+  double depth_half = 30.0;     ///< as in ProductEfficiency
+  double operand_rate = 100.0;  ///< as in ProductEfficiency
 
   bool operator==(const ImplicitEfficiency&) const = default;
+};
+
+/// 16-bit convolutions on vector units of a card that does fp16 at more than its fp32 rate (GP100, Vega). Other
+/// cards without matrix units compute in fp32.
+struct NarrowEfficiency {
+  double rate = 1.0;          ///< relative to fp32, at most what the peaks allow; (0, 2]
+  double strided_data = 1.0;  ///< further factor on backward_data where the stride leaves pixels out; (0, 1]
+
+  bool operator==(const NarrowEfficiency&) const = default;
 };
 
 struct ConvolutionEfficiency {
   ImplicitEfficiency vector;  ///< fp32 and narrower storage on vector units
   ImplicitEfficiency matrix;  ///< on matrix units
-  PassEfficiency winograd;    ///< products of a Winograd transform on vector units; 0: the library has none
+  NarrowEfficiency vector_16bit;
+  PassEfficiency winograd;  ///< products of a Winograd transform on vector units; 0: the library has none
+  /// Parts over which the products of backward_weights may be split along their depth, the pixels, for each sample
+  /// of the batch: their kernels hand out whole samples, or rows of them; (0, 64].
+  double weights_split = 4.0;
   double strided_data = 0.5;  ///< further factor on backward_data where the stride is above one; (0, 1]
   double narrow_input = 0.5;  ///< further factor on matrix units below eight input channels a group; (0, 1]
   double direct = 0.15;       ///< fraction of the vector peak of kernels without operand reuse: depthwise; (0, 1]
@@ -67,6 +81,7 @@ struct ConvolutionEfficiency {
 
 struct RecurrentEfficiency {
   Seconds step = Seconds(15e-6);  ///< fixed cost of a time step beside its product: launches, element-wise part
+  double memory = 0.6;            ///< fraction of the memory bandwidth at which steps read their weights; (0, 1]
   double forward = 0.6;           ///< rate of the step's product relative to a GEMM; (0, 1.2]
   double backward_data = 0.5;     ///< (0, 1.2]
   double backward_weights = 0.9;  ///< rate of the one product over all steps relative to a GEMM; (0, 1.2]

@@ -14,36 +14,35 @@ namespace {
 struct Tile {
   double m;
   double n;
-
-  /// Multiply-adds per loaded operand: half the harmonic mean of the sides.
-  [[nodiscard]] constexpr double reuse() const { return m * n / (m + n); }
 };
 
 constexpr std::array kTiles = {Tile{256, 128}, Tile{128, 256}, Tile{128, 128}, Tile{128, 64}, Tile{64, 128},
                                Tile{64, 64},   Tile{128, 32},  Tile{32, 128},  Tile{64, 32},  Tile{32, 64},
                                Tile{128, 16},  Tile{16, 128},  Tile{32, 32}};
-constexpr double kBestReuse = kTiles[0].reuse();
-constexpr double kDeepestSplit = 64.0;
 constexpr double kShortestSplit = 32.0;  // of the depth, per part
-
-double ramp(double x, double half) { return x / (x + half); }
 
 /// What every candidate of one product shares.
 struct Search {
   const Product& product;
   double multiprocessors;
-  double rate;  // of one multiprocessor
+  double seconds_per_flop;     // on one multiprocessor
+  double seconds_per_operand;  // the same
   double depth_half;
-  double tile_half;
+  double deepest_split;
   double seconds_per_partial;  // writing and reading one partial sum
 };
+
+/// Of one multiprocessor, for one step along the depth.
+double step_time(const Search& search, const Tile& tile) {
+  return 2.0 * tile.m * tile.n * search.seconds_per_flop +
+         (tile.m * search.product.fetched + tile.n) * search.seconds_per_operand;
+}
 
 double candidate_time(const Search& search, const Tile& tile, double tiles, double split) {
   const Product& product = search.product;
   const double depth = std::ceil(product.k / split);
   const double waves = std::ceil(tiles * split / search.multiprocessors);
-  const double reuse = ramp(tile.reuse(), search.tile_half) / ramp(kBestReuse, search.tile_half);
-  const double arithmetic = waves * 2.0 * tile.m * tile.n * (depth + search.depth_half) / (search.rate * reuse);
+  const double arithmetic = waves * (depth + search.depth_half) * step_time(search, tile);
   if (split <= 1.0) return arithmetic;
   return arithmetic + split * product.m * product.n * product.batch * search.seconds_per_partial;
 }
@@ -52,7 +51,7 @@ double best_time_with(const Search& search, const Tile& tile) {
   const Product& product = search.product;
   const double tiles = std::ceil(product.m / tile.m) * std::ceil(product.n / tile.n) * product.batch;
   double best = candidate_time(search, tile, tiles, 1.0);
-  const double deepest = std::min(kDeepestSplit, std::floor(product.k / kShortestSplit));
+  const double deepest = std::min(search.deepest_split, std::floor(product.k / kShortestSplit));
   for (const double waves : {1.0, 2.0}) {
     const double split = std::min(std::floor(waves * search.multiprocessors / tiles), deepest);
     if (split > 1.0) best = std::min(best, candidate_time(search, tile, tiles, split));
@@ -70,14 +69,10 @@ FlopPerSecond power_limited_rate(const Gpu& gpu, Precision precision, double pic
   return FlopPerSecond(gpu.power_limit.count() / (picojoule * 1e-12 * relative));
 }
 
-/// Multiprocessors with more arithmetic per clock need more operands per clock from their shared memory, which
-/// grows slower than the arithmetic; only larger tiles help.
-double hunger(const Gpu& gpu, Precision precision) {
-  if (gpu.boost_clock.count() <= 0.0) return 1.0;
+/// Without matrix units, narrow numbers are computed as fp32.
+Bytes operand_size(const Gpu& gpu, Precision precision) {
   const bool computed_as_fp32 = !on_matrix_units(gpu, precision) && precision != Precision::fp64;
-  const double size = storage_size(computed_as_fp32 ? Precision::fp32 : precision).count();
-  const double per_clock = peak_matrix_rate(gpu, precision).count() / gpu.multiprocessors / gpu.boost_clock.count();
-  return per_clock * size / kReferenceHunger;
+  return storage_size(computed_as_fp32 ? Precision::fp32 : precision);
 }
 
 }  // namespace
@@ -88,31 +83,42 @@ ProductUnits product_units(const Gpu& gpu, Precision precision) {
   const double eight_bit = matrix && precision == Precision::fp8 ? efficiency.eight_bit : 1.0;
   const FlopPerSecond rate = peak_matrix_rate(gpu, precision) * (efficiency.efficiency * eight_bit);
   return {.rate = std::min(rate, power_limited_rate(gpu, precision, efficiency.picojoule, matrix)),
-          .efficiency = efficiency,
-          .hunger = hunger(gpu, precision),
+          .operand_rate = operand_rate(gpu, efficiency.operand_rate),
+          .operand_size = operand_size(gpu, precision),
+          .depth_half = efficiency.depth_half,
+          .narrowest_tile = efficiency.narrowest_tile,
           .matrix = matrix};
+}
+
+BytesPerSecond operand_rate(const Gpu& gpu, double bytes_per_clock) {
+  if (gpu.boost_clock.count() <= 0.0) return BytesPerSecond(std::numeric_limits<double>::infinity());
+  return BytesPerSecond(bytes_per_clock * gpu.boost_clock.count() * gpu.multiprocessors);
 }
 
 Seconds product_time(const Gpu& gpu, const ProductUnits& units, const Product& product, double factor) {
   check(product.m > 0 && product.n > 0 && product.k > 0 && product.batch > 0, "a matrix product has positive sizes");
   const double bandwidth = gpu.memory_bandwidth.count() * gpu.family.gemm.memory;
-  const Search search{.product = product,
-                      .multiprocessors = static_cast<double>(gpu.multiprocessors),
-                      .rate = units.rate.count() * factor / gpu.multiprocessors,
-                      .depth_half = units.efficiency.depth_half,
-                      .tile_half = units.efficiency.tile_half * units.hunger,
-                      .seconds_per_partial = 8.0 / bandwidth};
+  const Search search{
+      .product = product,
+      .multiprocessors = static_cast<double>(gpu.multiprocessors),
+      .seconds_per_flop = gpu.multiprocessors / (units.rate.count() * factor),
+      .seconds_per_operand = gpu.multiprocessors * (units.operand_size / units.operand_rate).count() / factor,
+      .depth_half = units.depth_half,
+      .deepest_split = units.deepest_split,
+      .seconds_per_partial = 8.0 / bandwidth};
   double best = best_time_with(search, kTiles[0]);
   for (const Tile& tile : kTiles) {
-    if (std::min(tile.m, tile.n) < units.efficiency.narrowest_tile) continue;
+    if (std::min(tile.m, tile.n) < units.narrowest_tile) continue;
     best = std::min(best, best_time_with(search, tile));
   }
   return Seconds(best);
 }
 
-Seconds block_time(const Gpu& gpu, const ProductUnits& units, double blocks, Flop block, double factor) {
+Seconds block_time(const Gpu& gpu, const ProductUnits& units, double blocks, Flop block, double operands,
+                   double factor) {
   const double processors = static_cast<double>(gpu.multiprocessors);
-  return std::ceil(blocks / processors) * processors * block / (units.rate * factor);
+  const Seconds one = block / units.rate + operands * units.operand_size / units.operand_rate;
+  return std::ceil(blocks / processors) * processors * one / factor;
 }
 
 }  // namespace gpuscale

@@ -16,28 +16,34 @@ struct Product {
   double n = 1.0;
   double k = 1.0;
   double batch = 1.0;
+  double fetched = 1.0;  ///< share of A that tiles fetch anew; less where A repeats itself (windows of a convolution)
 };
-
-/// 1024 FLOP per clock on two-byte operands: a multiprocessor of Volta or Turing with matrix units.
-inline constexpr double kReferenceHunger = 2048.0;
 
 /// The units that do a product.
 struct ProductUnits {
-  FlopPerSecond rate;  ///< of a large product: peak times efficiency, or what the power limit feeds
-  ProductEfficiency efficiency;
-  double hunger = 1.0;  ///< operand bytes a multiprocessor consumes per clock, relative to kReferenceHunger
+  FlopPerSecond rate;           ///< of tiles whose operands are there: peak times efficiency, or what power feeds
+  BytesPerSecond operand_rate;  ///< at which all multiprocessors together bring operands to their tiles
+  Bytes operand_size;           ///< of one number of a tile
+  double depth_half = 0.0;      ///< as in ProductEfficiency
+  double narrowest_tile = 16.0;
+  double deepest_split = 64.0;  ///< of the depth over multiprocessors
   bool matrix = false;
+  bool narrow = false;  ///< 16-bit numbers on vector units with a rate of their own for them
 };
 
 ProductUnits product_units(const Gpu& gpu, Precision precision);
+
+/// Bytes per clock and multiprocessor as a rate of the whole card; no limit if the card states no clock.
+BytesPerSecond operand_rate(const Gpu& gpu, double bytes_per_clock);
 
 /// Arithmetic time of a product, memory not counted: the best of a short list of tile sizes and of
 /// splits of the depth over multiprocessors, at `factor` of the rate of a plain GEMM.
 Seconds product_time(const Gpu& gpu, const ProductUnits& units, const Product& product, double factor = 1.0);
 
-/// Arithmetic time of equal blocks of work, each `block` FLOP and done by one multiprocessor: what is
-/// left of product_time for a kernel that offers one tile only.
-Seconds block_time(const Gpu& gpu, const ProductUnits& units, double blocks, Flop block, double factor);
+/// Arithmetic time of equal blocks of work, each done by one multiprocessor and of `block` FLOP on `operands`
+/// numbers: what is left of product_time for a kernel that offers one tile only.
+Seconds block_time(const Gpu& gpu, const ProductUnits& units, double blocks, Flop block, double operands,
+                   double factor);
 
 /// Bytes over the share of the memory bandwidth that a kernel reaches.
 inline Seconds traffic_time(const Gpu& gpu, Bytes moved, double share) {

@@ -24,12 +24,11 @@ Layer layer_of(const RecurrentKernel& kernel) {
 }
 
 /// One product, its operands read and its result written once.
-Seconds roofline(const Gpu& gpu, Precision precision, const Product& product, double factor) {
+Seconds roofline(const Gpu& gpu, Precision precision, const Product& product, double factor, double memory) {
   if (product.m <= 0.0 || product.n <= 0.0 || product.k <= 0.0) return Seconds();
   const double count = product.m * product.k + product.k * product.n + product.m * product.n;
   const Seconds arithmetic = product_time(gpu, product_units(gpu, precision), product, factor);
-  return std::max(arithmetic,
-                  traffic_time(gpu, count * storage_size(precision), gpu.family.gemm.memory * std::min(factor, 1.0)));
+  return std::max(arithmetic, traffic_time(gpu, count * storage_size(precision), memory));
 }
 
 }  // namespace
@@ -40,7 +39,8 @@ Seconds recurrent_time(const Gpu& gpu, const RecurrentKernel& kernel, Precision 
   const double sequence = layer.batch * layer.steps;
   if (kernel.pass == Pass::backward_weights) {
     const Product all{.m = layer.gates, .n = layer.hidden + layer.input, .k = sequence};
-    return roofline(gpu, precision, all, efficiency.backward_weights) + gpu.family.launch;
+    return roofline(gpu, precision, all, efficiency.backward_weights, gpu.family.gemm.memory) + gpu.family.launch +
+           efficiency.step;
   }
   const bool forward = kernel.pass == Pass::forward;
   const Product input = forward ? Product{.m = layer.gates, .n = sequence, .k = layer.input}
@@ -48,8 +48,8 @@ Seconds recurrent_time(const Gpu& gpu, const RecurrentKernel& kernel, Precision 
   const Product step = forward ? Product{.m = layer.gates, .n = layer.batch, .k = layer.hidden}
                                : Product{.m = layer.hidden, .n = layer.batch, .k = layer.gates};
   const double factor = forward ? efficiency.forward : efficiency.backward_data;
-  return roofline(gpu, precision, input, 1.0) + gpu.family.launch +
-         layer.steps * (roofline(gpu, precision, step, factor) + efficiency.step);
+  return roofline(gpu, precision, input, 1.0, gpu.family.gemm.memory) + gpu.family.launch +
+         layer.steps * (roofline(gpu, precision, step, factor, efficiency.memory) + efficiency.step);
 }
 
 }  // namespace gpuscale

@@ -52,7 +52,7 @@ TEST_SUITE("validation") {
     REQUIRE(group.efficiency_mae.has_value());
     CHECK(*group.efficiency_mae <= 0.10);
     CHECK(*group.efficiency_mae < *group.linear_efficiency_mae);
-    CHECK(*group.time_mape <= 20.0);
+    CHECK(*group.time_mape <= 15.0);
     CHECK(largest(validation, &RowResult::efficiency_error) <= 0.52);
     CHECK(largest(validation, &RowResult::time_error) <= 0.60);
   }

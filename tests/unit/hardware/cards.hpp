@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+
 #include "hardware/gpu.hpp"
 
 namespace gpuscale::test {
@@ -24,18 +26,18 @@ inline Gpu perfect_card() {
   Gpu card = round_card();
   Family& family = card.family;
   family.launch = Seconds();
-  family.gemm.vector = {.efficiency = 1.0, .depth_half = 0.0, .tile_half = 0.0};
+  family.gemm.vector = {.efficiency = 1.0, .depth_half = 0.0, .operand_rate = std::numeric_limits<double>::infinity()};
   family.gemm.matrix = family.gemm.vector;
   family.gemm.memory = 1.0;
   const PassEfficiency all{.forward = 1.0, .backward_data = 1.0, .backward_weights = 1.0};
   const PassEfficiency none{.forward = 0.0, .backward_data = 0.0, .backward_weights = 0.0};
-  family.convolution.vector = {.rate = all, .depth_half = 0.0, .tile_half = 0.0};
+  family.convolution.vector = {.rate = all, .depth_half = 0.0, .operand_rate = std::numeric_limits<double>::infinity()};
   family.convolution.matrix = family.convolution.vector;
   family.convolution.winograd = none;
   family.convolution.strided_data = 1.0;
   family.convolution.narrow_input = 1.0;
   family.convolution.memory = 1.0;
-  family.recurrent = {.step = Seconds(), .forward = 1.0, .backward_data = 1.0, .backward_weights = 1.0};
+  family.recurrent = {.step = Seconds(), .memory = 1.0, .forward = 1.0, .backward_data = 1.0, .backward_weights = 1.0};
   family.attention = {.forward = 1.0, .backward = 1.0, .length_half = 0.0};
   family.stream.memory = 1.0;
   return card;

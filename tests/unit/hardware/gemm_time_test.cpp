@@ -120,6 +120,26 @@ TEST_SUITE("hardware") {
     CHECK(gemm_time(card, kernel, Precision::fp32) == gemm_time(perfect_card(), kernel, Precision::fp32));
   }
 
+  TEST_CASE("operands cost a tile the time to bring them beside its arithmetic") {
+    Gpu card = perfect_card();
+    card.family.gemm.vector.operand_rate = 24.0;
+    // 256 x 128 tiles on 20 multiprocessors at 1 GHz and 500 FLOP a clock: 131.072 clocks and 384 x 4 / 24 = 64 clocks
+    // a step.
+    const GemmKernel kernel{.m = 2560, .n = 256, .k = 4096};
+    CHECK(gemm_time(card, kernel, Precision::fp32).count() == doctest::Approx(4096 * 195.072e-9).epsilon(1e-12));
+  }
+
+  TEST_CASE("half the arithmetic rate costs less than half the speed where operands limit") {
+    Gpu full = perfect_card();
+    full.family.gemm.matrix.operand_rate = 24.0;
+    Gpu half = full;
+    half.matrix[static_cast<std::size_t>(Precision::fp16)] = FlopPerSecond(50e12);
+    const GemmKernel kernel{.m = 4096, .n = 4096, .k = 4096};
+    const double ratio = gemm_time(half, kernel, Precision::fp16) / gemm_time(full, kernel, Precision::fp16);
+    CHECK(ratio > 1.1);
+    CHECK(ratio < 1.9);
+  }
+
   TEST_CASE("the launch cost is paid once") {
     Gpu card = perfect_card();
     const GemmKernel kernel{.m = 512, .n = 512, .k = 512};

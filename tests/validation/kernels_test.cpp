@@ -1,0 +1,44 @@
+// Measured times of single kernels beside the model: the targets of the issue and the figures reached, class by class.
+// A guard is what was reached plus a little room: lower it when the model gets better.
+
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <string>
+
+#include "scenario/validation_rule.hpp"
+#include "study/validate.hpp"
+#include "study/validate_output.hpp"
+
+namespace gpuscale {
+
+TEST_SUITE("validation") {
+  TEST_CASE("kernel times are as near to measurements as they were and far nearer than a roofline") {
+    const std::filesystem::path source(GPUSCALE_SOURCE_DIR);
+    const Library library({source});
+    const std::vector<ValidationRule> rules = {
+        read_validation_rule(source / "tests" / "validation" / "rules" / "kernels.yaml", library)};
+    const Validation validation = validate(rules, library, {.families = {}, .jobs = 2, .on_done = {}, .stop = nullptr});
+    write_text(std::cout, validation, {.colour = false, .verbose = false, .width = 120});
+    const std::map<std::string, double> most = {
+        {"kernel/gemm-fp32", 18.5},           {"kernel/gemm-16bit", 11.0}, {"kernel/gemm-8bit", 14.5},
+        {"kernel/conv-forward", 19.5},        {"kernel/recurrent", 24.9},  {"kernel/conv-backward-data", 23.5},
+        {"kernel/conv-backward-weights", 27}, {"kernel/attention", 8.5},
+    };
+    std::size_t seen = 0;
+    for (const GroupResult& group : validation.groups) {
+      const auto found = most.find(group.name);
+      if (group.by != "class" || found == most.end()) continue;
+      ++seen;
+      CAPTURE(group.name);
+      REQUIRE(group.time_mape.has_value());
+      REQUIRE(group.baseline_mape.has_value());
+      CHECK(*group.time_mape <= found->second);
+      CHECK(*group.time_mape < 0.6 * *group.baseline_mape);
+    }
+    CHECK(seen == most.size());
+  }
+}
+
+}  // namespace gpuscale
