@@ -5,7 +5,6 @@
 #include <cmath>
 #include <fmt/format.h>
 
-#include "execution/execute.hpp"
 #include "units/check.hpp"
 #include "units/quantity_text.hpp"
 
@@ -88,7 +87,7 @@ Seconds time_alone(const RankGroup& group, Collective what, const Exchange& exch
   alone.fidelity = Fidelity::coupled;
   Mover mover(plan, group, alone, protocol);
   entry->add(mover, what, alone.size, RankTasks(group.size()), Seconds());
-  return execute(std::move(plan).build(), group.topology()).end.since_start();
+  return group.plan_time(std::move(plan).build());
 }
 
 ExchangeChoice choose_exchange(const RankGroup& group, Collective what, const Exchange& exchange,

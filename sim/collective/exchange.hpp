@@ -113,6 +113,10 @@ struct Exchange {
   std::uint32_t codec_label = 0;  ///< of encode and decode
 };
 
+/// Runs a plan alone and tells how long it took. Exchanges are planned below the level that has a clock, so who
+/// plans them brings it (plan_time() of execution/execute.hpp).
+using PlanTimer = Seconds (*)(const Plan&, const Topology&);
+
 /// The tasks between which an exchange stands, one a rank.
 using RankTasks = std::vector<TaskId>;
 

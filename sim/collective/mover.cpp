@@ -8,7 +8,16 @@ namespace gpuscale {
 
 namespace {
 
-constexpr std::size_t kMostInLine = 1024;
+constexpr std::size_t kMostChunks = 64;
+
+/// Chunks of a line are of this size or twice it, and no more than so many.
+constexpr Bytes kLineChunk{131072.0};
+constexpr double kMostInLine = 1024.0;
+
+std::size_t chunks_in_line(Bytes bytes) {
+  const double count = std::clamp(bytes / kLineChunk, 1.0, kMostInLine);
+  return std::size_t{1} << static_cast<unsigned>(std::log2(count));
+}
 
 /// The rank computes slower while the transfer moves, if it computes at all.
 void slow(Transfer& transfer, const Participant& rank) {
@@ -77,12 +86,12 @@ BytesPerSecond Mover::pace(const GroupPattern& pattern) const {
 
 Seconds Mover::step(const GroupPattern& pattern) const { return group_.hops(pattern, protocol_).latency; }
 
-std::size_t Mover::chunks(Seconds step, BytesPerSecond pace, Bytes bytes, double fill, std::size_t most) const {
+std::size_t Mover::chunks(Seconds step, BytesPerSecond pace, Bytes bytes, double fill) const {
   // (C + fill) (step + bytes / C / pace) is least at C^2 = fill x bytes / pace / step.
-  if (step.count() <= 0 || fill <= 0) return fill > 0 ? most : 1;
+  if (step.count() <= 0 || fill <= 0) return fill > 0 ? kMostChunks : 1;
   const double best = std::sqrt(fill * (bytes / pace).count() / step.count());
   if (best <= 1.0) return 1;
-  return std::min(most, std::size_t{1} << static_cast<unsigned>(std::lround(std::log2(best))));
+  return std::min(kMostChunks, std::size_t{1} << static_cast<unsigned>(std::lround(std::log2(best))));
 }
 
 Seconds Mover::opening(const Hops& hops, Seconds latency, const MoveCost& cost) const {
@@ -144,7 +153,7 @@ TaskId Mover::add_leg(const Leg& leg, const Hops& hops, Bytes bytes, Seconds ext
   const DeviceId relay = leg.relay == kNoRank ? DeviceId() : group_.ranks()[leg.relay].gpu;
   const Hops own = hop(group_.topology(), group_.ranks()[leg.from].gpu, group_.ranks()[leg.to].gpu, group_.transport(),
                        protocol_, relay);
-  Transfer copy = transfer(own, bytes * leg.weight, own.latency + extra);
+  Transfer copy = transfer(own, bytes * leg.weight, std::max(Seconds(), own.latency + extra));
   copy.cap = std::min(own.cap, hops.ceiling(group_.topology()) * leg.weight);
   slow(copy, group_.ranks()[leg.from]);
   return plan_.add(copy, after);
@@ -195,9 +204,9 @@ RankTasks Mover::move_stepwise(const GroupPattern& pattern, std::size_t steps, B
 RankTasks Mover::pass_along(const GroupPattern& lines, Bytes bytes, const RankTasks& ready, const MoveCost& cost) {
   const Hops& hops = group_.hops(lines, protocol_);
   const double fill = static_cast<double>(lines.pattern.channels.front().size()) - 1.0;
-  const std::size_t count = chunks(hops.latency, pace(lines), bytes, fill, kMostInLine);
+  const std::size_t count = chunks_in_line(bytes);
   const Bytes chunk = bytes / static_cast<double>(count);
-  const Seconds latency = hops.latency * (fill + static_cast<double>(count));
+  const Seconds latency = hops.latency * (fill + 1.0);  // chunks follow each other without a pause
   if (exchange_.fidelity == Fidelity::coupled) {
     MoveCost filled = cost;
     filled.extra += chunk * fill / pace(lines);
@@ -213,7 +222,8 @@ RankTasks Mover::pass_along(const GroupPattern& lines, Bytes bytes, const RankTa
       for (std::size_t i = 0; i < legs.size(); ++i) {
         const std::array<TaskId, 3> after = {i == 0 ? ready[legs[i].from] : previous[i - 1], previous[i],
                                              ready[legs[i].to]};
-        previous[i] = add_leg(legs[i], hops, chunk, k == 0 && i == 0 ? first : Seconds(), after);
+        const Seconds extra = k > 0 ? Seconds() - hops.latency : i == 0 ? first : Seconds();
+        previous[i] = add_leg(legs[i], hops, chunk, extra, after);
       }
     }
     for (std::size_t i = 0; i < legs.size(); ++i) arrived[legs[i].to].push_back(previous[i]);

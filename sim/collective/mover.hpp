@@ -47,8 +47,7 @@ class Mover {
   [[nodiscard]] Seconds step(const GroupPattern& pattern) const;
   /// The number of equal chunks in which `fill` further steps of a pipeline cost least: a power of two, so
   /// that chunks stay round.
-  [[nodiscard]] std::size_t chunks(Seconds step, BytesPerSecond pace, Bytes bytes, double fill,
-                                   std::size_t most = 64) const;
+  [[nodiscard]] std::size_t chunks(Seconds step, BytesPerSecond pace, Bytes bytes, double fill) const;
 
  private:
   Seconds opening(const Hops& hops, Seconds latency, const MoveCost& cost) const;

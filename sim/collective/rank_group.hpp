@@ -35,12 +35,15 @@ struct ExchangeChoice {
 /// outlive it.
 class RankGroup {
  public:
-  RankGroup(const Topology& topology, std::vector<Participant> ranks, Transport transport)
-      : topology_(&topology), ranks_(std::move(ranks)), transport_(std::move(transport)) {}
+  RankGroup(const Topology& topology, std::vector<Participant> ranks, Transport transport, PlanTimer plan_timer)
+      : topology_(&topology), ranks_(std::move(ranks)), transport_(std::move(transport)), timer_(plan_timer) {}
 
   [[nodiscard]] const Topology& topology() const { return *topology_; }
   [[nodiscard]] std::span<const Participant> ranks() const { return ranks_; }
   [[nodiscard]] const Transport& transport() const { return transport_; }
+  /// How long a plan takes on the group's topology: what choices between algorithms go by.
+  [[nodiscard]] PlanTimer timer() const { return timer_; }
+  [[nodiscard]] Seconds plan_time(const Plan& plan) const { return timer_(plan, *topology_); }
   [[nodiscard]] std::size_t size() const { return ranks_.size(); }
   /// The number of ranks, for formulas.
   [[nodiscard]] double count() const { return static_cast<double>(ranks_.size()); }
@@ -64,6 +67,7 @@ class RankGroup {
   const Topology* topology_;
   std::vector<Participant> ranks_;
   Transport transport_;
+  PlanTimer timer_;
   mutable std::optional<GroupPattern> ring_;
   mutable std::optional<GroupPattern> pairs_;
   mutable std::vector<std::vector<std::size_t>> nodes_;

@@ -40,7 +40,7 @@ TaskId add_decode(PlanBuilder& plan, const Exchange& exchange, const Participant
 }
 
 RankGroup pair_of(const RankGroup& group, std::size_t first, std::size_t second) {
-  return {group.topology(), {group.ranks()[first], group.ranks()[second]}, group.transport()};
+  return {group.topology(), {group.ranks()[first], group.ranks()[second]}, group.transport(), group.timer()};
 }
 
 }  // namespace

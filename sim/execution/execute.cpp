@@ -180,4 +180,6 @@ class Execution {
 
 Timeline execute(const Plan& plan, const Topology& topology) { return Execution(plan, topology).run(); }
 
+Seconds plan_time(const Plan& plan, const Topology& topology) { return execute(plan, topology).end.since_start(); }
+
 }  // namespace gpuscale

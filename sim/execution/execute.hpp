@@ -19,4 +19,7 @@ class RunTooLong : public std::runtime_error {
 /// code with a clock. Knows no strategy. \throws RunTooLong
 Timeline execute(const Plan& plan, const Topology& topology);
 
+/// How long a plan takes.
+Seconds plan_time(const Plan& plan, const Topology& topology);
+
 }  // namespace gpuscale

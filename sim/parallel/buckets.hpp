@@ -18,10 +18,10 @@ struct Bucket {
 
 /// How gradients are cut into pieces.
 struct BucketRule {
-  Bytes size = {};                ///< a piece is closed once it has at least this; 0: every tensor alone
-  Bytes first_size = {};          ///< for the first piece of a step; 0: as `size`
+  Bytes size = {};           ///< a piece is closed once it has at least this; 0: every tensor alone
+  Bytes first_size = {};     ///< for the first piece of a step; 0: as `size`
   bool whole_model = false;  ///< one piece of everything
-  Bytes number = {};              ///< size of one gradient number on the wire, without codec
+  Bytes number = {};         ///< size of one gradient number on the wire, without codec
 };
 
 /// Pieces in the order in which backward completes them: from the last layer to the first. Sparse

@@ -78,7 +78,7 @@ void note_facts(StepBuilder& step) {
   step.result.exchange_buffers = step.job.parallel.independent ? Bytes() : exchange_buffers(step);
 }
 
-PlannedStep plan_transfer(const Job& job, const ClusterSpec& spec, const Cluster& cluster) {
+PlannedStep plan_transfer(const Job& job, const ClusterSpec& spec, const Cluster& cluster, PlanTimer plan_time) {
   check(cluster.ranks.size() >= 2, "the reader refuses a transfer between fewer than two GPUs");
   PlannedStep step;
   PlanBuilder plan;
@@ -89,7 +89,7 @@ PlannedStep plan_transfer(const Job& job, const ClusterSpec& spec, const Cluster
   exchange.codec = job.parallel.exchange.codec;
   exchange.label = plan.label("transfer");
   exchange.codec_label = plan.label("codec");
-  const RankGroup pair(cluster.topology, {ranks[0].self, ranks[1].self}, job.framework.transport);
+  const RankGroup pair(cluster.topology, {ranks[0].self, ranks[1].self}, job.framework.transport, plan_time);
   add_send(plan, pair, exchange, TaskId());
   step.sent_per_gpu = encoded_size(codec(exchange.codec), exchange.values, exchange.size);
   step.sent_uncompressed_per_gpu = exchange.size;
@@ -148,13 +148,18 @@ static void refuse_too_many_tasks(const StepBuilder& step) {
                                                        : "use fewer GPUs: every one is simulated")}});
 }
 
-PlannedStep build_plan(const Job& job, const ClusterSpec& spec, const Cluster& cluster) {
-  if (job.transfer) return plan_transfer(job, spec, cluster);
+PlannedStep build_plan(const Job& job, const ClusterSpec& spec, const Cluster& cluster, PlanTimer plan_time) {
+  if (job.transfer) return plan_transfer(job, spec, cluster, plan_time);
   const RankGrid grid = RankGrid::of(job.parallel, static_cast<int>(cluster.ranks.size()));
   const BatchSizes batch = batch_sizes(job, grid);
   const std::int64_t pass = pass_size(job, grid, batch.replica);
-  StepBuilder step{
-      .job = job, .spec = spec, .cluster = cluster, .grid = grid, .batch = batch, .work = rank_work(job, grid, pass)};
+  StepBuilder step{.job = job,
+                   .spec = spec,
+                   .cluster = cluster,
+                   .plan_time = plan_time,
+                   .grid = grid,
+                   .batch = batch,
+                   .work = rank_work(job, grid, pass)};
   step.times = layer_times(step.work, spec.gpu, job);
   step.passes = (batch.replica + pass - 1) / pass;
   refuse_too_many_tasks(step);

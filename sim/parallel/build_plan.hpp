@@ -36,11 +36,11 @@ struct PlannedStep {
   RankGrid grid;
   BatchSizes batch;
   std::vector<LayerTime> times;  ///< by layer of `work`
-  ModelWork work;           ///< of one pass of one rank
-  std::int64_t passes = 1;  ///< sub-batches whose activations are alive together
-  Bytes exchange_buffers;   ///< pieces being exchanged, codes and residuals, on every rank
-  Flop model_flop;          ///< forward and backward of the whole job, one step
-  double parameters = 0;    ///< of the whole model
+  ModelWork work;                ///< of one pass of one rank
+  std::int64_t passes = 1;       ///< sub-batches whose activations are alive together
+  Bytes exchange_buffers;        ///< pieces being exchanged, codes and residuals, on every rank
+  Flop model_flop;               ///< forward and backward of the whole job, one step
+  double parameters = 0;         ///< of the whole model
   std::int64_t tokens_per_sample = 0;
   Bytes sent_per_gpu;  ///< by a rank in a step, encoded
   Bytes sent_uncompressed_per_gpu;
@@ -56,6 +56,7 @@ ModelWork rank_work(const Job& job, const RankGrid& grid, std::int64_t samples);
 inline constexpr double kMostTasks = 2e7;
 
 /// One training step of a job on a cluster as tasks. \pre the job passed the scenario reader's checks.
-PlannedStep build_plan(const Job& job, const ClusterSpec& spec, const Cluster& cluster);
+/// \param plan_time by which an exchange left to `auto` is chosen
+PlannedStep build_plan(const Job& job, const ClusterSpec& spec, const Cluster& cluster, PlanTimer plan_time);
 
 }  // namespace gpuscale

@@ -9,7 +9,8 @@ const RankGroup& StepBuilder::group(std::size_t first, std::size_t size, std::si
   std::vector<Participant> members;
   members.reserve(size);
   for (std::size_t i = 0; i < size; ++i) members.push_back(ranks[first + i * stride].self);
-  return groups.emplace(key, RankGroup(cluster.topology, std::move(members), job.framework.transport)).first->second;
+  return groups.emplace(key, RankGroup(cluster.topology, std::move(members), job.framework.transport, plan_time))
+      .first->second;
 }
 
 void StepBuilder::note_sent(const Exchange& exchange, double share) {

@@ -29,6 +29,7 @@ struct StepBuilder {
   const Job& job;
   const ClusterSpec& spec;
   const Cluster& cluster;
+  PlanTimer plan_time;
   RankGrid grid;
   BatchSizes batch;
   ModelWork work;                     ///< of one pass of one rank

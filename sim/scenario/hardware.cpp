@@ -51,8 +51,7 @@ YamlValue read_document(const std::filesystem::path& path) {
 /// A machine or cluster file as the scenario that names it; a scenario as it is.
 YamlValue as_scenario(YamlValue root, const std::filesystem::path& path) {
   if (root.find("cluster") != nullptr || path == "-") return root;
-  const std::string name = path.string();
-  const std::string described = name.find('/') == std::string::npos ? "./" + name : name;  // a path, not a name
+  const std::string described = std::filesystem::absolute(path).string();  // a name would be looked up
   if (root.find("devices") != nullptr || root.find("like") != nullptr) {
     return map_of("cluster", map_of("machine", text_value(described, root)));
   }

@@ -86,7 +86,8 @@ BytesPerSecond ExchangeTable::average_bus_bandwidth() const {
 }
 
 ExchangeTable exchange_table(const ExchangeQuery& query, const Hardware& hardware, const Cluster& cluster) {
-  const RankGroup group(cluster.topology, participants(query, hardware, cluster), hardware.framework.transport);
+  const RankGroup group(cluster.topology, participants(query, hardware, cluster), hardware.framework.transport,
+                        &plan_time);
   check_query(query, group);
   ExchangeTable table;
   table.what = query.what;

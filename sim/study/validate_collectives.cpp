@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "collective/choose.hpp"
+#include "execution/execute.hpp"
 #include "scenario/hardware.hpp"
 #include "scenario/transport_reader.hpp"
 #include "topology/cluster.hpp"
@@ -79,7 +80,7 @@ void check_collectives(const MeasuredRow& row, const CheckContext& context, RowR
   exchange.size = size;
   exchange.values = size.count() / 4.0;
   const RankGroup group(cluster.topology, participants(hardware, cluster),
-                        load_transport(row.transport, context.library));
+                        load_transport(row.transport, context.library), &plan_time);
   const auto collective = static_cast<Collective>(*what);
   std::string how;
   result.time = time_of(group, collective, exchange, static_cast<ExchangeAlgorithm>(*algorithm), how);

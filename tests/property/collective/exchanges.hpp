@@ -86,7 +86,7 @@ struct Run {
 inline Run run_exchange(const AlgorithmEntry& entry, Collective what, const Topology& machine, Bytes size,
                         Fidelity fidelity, const Transport& transport = {}, std::vector<Transfer> beside = {}) {
   PlanBuilder plan;
-  const RankGroup group(machine, participants_of(machine, plan), transport);
+  const RankGroup group(machine, participants_of(machine, plan), transport, &plan_time);
   plan.label("exchange");
   for (const Transfer& transfer : beside) plan.add(transfer);
   Exchange exchange;

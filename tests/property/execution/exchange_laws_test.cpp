@@ -145,7 +145,7 @@ Seconds exchange_time(const Topology& topology, std::size_t cards, ExchangeAlgor
                      .memory_bandwidth = BytesPerSecond(500e9),
                      .stream_bandwidth = BytesPerSecond(500e9)});
   }
-  const RankGroup group(topology, ranks, Transport{});
+  const RankGroup group(topology, ranks, Transport{}, &plan_time);
   const Exchange exchange{.values = 1e7, .size = 40_MB};
   add_collective(plan, group, Collective::all_reduce, algorithm, exchange, RankTasks(cards));
   return execute(std::move(plan).build(), topology).end.since_start();

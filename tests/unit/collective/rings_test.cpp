@@ -1,3 +1,4 @@
+#include "execution/execute.hpp"
 #include "collective/rings.hpp"
 
 #include <algorithm>
@@ -53,7 +54,7 @@ BytesPerSecond ring_rate(const Topology& topology, std::size_t ranks) {
   PlanBuilder plan;
   std::vector<Participant> all = participants_of(topology, plan);
   all.resize(ranks);
-  const RankGroup group(topology, std::move(all), Transport());
+  const RankGroup group(topology, std::move(all), Transport(), &plan_time);
   const Hops& hops = group.hops(group.ring(), Protocol::simple);
   double rate = hops.cap.count();
   for (const ChannelLoad& load : hops.loads) {

@@ -121,7 +121,7 @@ TEST_SUITE("parallel") {
     const std::vector<DeviceId> ranks(desktop.gpus().begin(), desktop.gpus().end());
     const Cluster cluster{std::move(desktop), ranks};
     const auto seconds = [&] {
-      return execute(build_plan(job, spec, cluster).plan, cluster.topology).end.since_start();
+      return execute(build_plan(job, spec, cluster, &plan_time).plan, cluster.topology).end.since_start();
     };
     const Seconds without = seconds();
     job.framework.optimizer_on_server = true;

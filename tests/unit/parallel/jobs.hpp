@@ -51,7 +51,7 @@ struct Outcome {
 
 inline Outcome outcome(const Job& job, int gpus, BytesPerSecond rate = BytesPerSecond(10e9)) {
   const Cluster cluster = star(gpus, rate);
-  Outcome result{.step = build_plan(job, star_cluster(gpus), cluster), .timeline = {}};
+  Outcome result{.step = build_plan(job, star_cluster(gpus), cluster, &plan_time), .timeline = {}};
   result.timeline = execute(result.step.plan, cluster.topology);
   return result;
 }
