@@ -10,8 +10,8 @@ struct Uncertainty {
   double above = 0.0;
 };
 
-/// The range for a kind of case, from the errors that `gpuscale validate` finds in measurements of the
-/// same kind.
+/// The range for a kind of case in which eight of ten measurements of the same kind lie, from the errors that
+/// `gpuscale validate` finds.
 Uncertainty uncertainty(const Job& job);
 
 }  // namespace gpuscale
