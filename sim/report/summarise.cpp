@@ -56,6 +56,7 @@ std::string bucket_in_words(const Job& job) {
 std::string exchange_in_words(const Job& job, const PlannedStep& step) {
   std::string text(name(step.algorithm));
   if (step.algorithm == ExchangeAlgorithm::gather) return text + " on GPU 0";
+  if (!step.algorithm_reason.empty()) text += " (" + step.algorithm_reason + ")";
   const bool overlap = job.parallel.exchange.overlap.value_or(job.framework.exchange.overlap);
   text += ", " + bucket_in_words(job) + (overlap ? ", overlapped with backward" : ", after backward");
   if (job.parallel.exchange.codec != CodecKind::none) {

@@ -172,7 +172,8 @@ constexpr auto kSchema = std::to_array<SchemaKey>({
     {"framework.host.optimizer_tensor", "time, as 5 us", kRequired, "to issue the update of one tensor"},
     {"framework.host.shared", "true or false", "false", "one interpreter issues for all GPUs"},
     {"framework.exchange", "map", kRequired, "how it sums gradients unless the strategy says otherwise"},
-    {"framework.exchange.algorithm", "auto, ring, direct, parameter_server_cpu, parameter_server_gpu or gather", kRequired, "auto leaves the choice"},
+    {"framework.exchange.algorithm", "auto, ring, direct, one_shot, double_tree, halving_doubling, hierarchical, in_switch, torus, tree, "
+     "parameter_server_cpu, parameter_server_gpu or gather", kRequired, "auto leaves the choice"},
     {"framework.exchange.bucket", "size, each_tensor or whole_model", kRequired, "least size of a piece"},
     {"framework.exchange.first_bucket", "size, as 1 MiB", "bucket", "least size of the first piece of a step"},
     {"framework.exchange.overlap", "true or false", kRequired, "pieces leave while earlier layers still compute"},
