@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "collective/rail_rings.hpp"
 #include "collective/rings.hpp"
 
 namespace gpuscale {
@@ -11,7 +12,8 @@ const GroupPattern& RankGroup::ring() const {
   std::vector<DeviceId> gpus;
   for (const Participant& rank : ranks_) gpus.push_back(rank.gpu);
   GroupPattern& result = ring_.emplace();
-  const std::vector<Ring> rings = find_rings(*topology_, gpus);
+  std::vector<Ring> rings = rail_rings(*topology_, gpus);
+  if (rings.empty()) rings = find_rings(*topology_, gpus);
   for (const Ring& ring : rings) {
     std::vector<Leg> legs = ring;
     for (Leg& leg : legs) leg.weight = 1.0 / static_cast<double>(rings.size());
