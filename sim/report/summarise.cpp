@@ -7,6 +7,7 @@
 #include "hardware/gpu.hpp"
 #include "report/limits.hpp"
 #include "report/uncertainty.hpp"
+#include "units/quantity_text.hpp"
 
 namespace gpuscale {
 
@@ -41,16 +42,11 @@ std::vector<LinkLoad> busiest_links(const Topology& topology, const Timeline& ti
   return loads;
 }
 
-std::string bytes_in_words(Bytes size) {
-  const double mebibytes = size.count() / 1048576.0;
-  return mebibytes >= 1 ? fmt::format("{:.4g} MiB", mebibytes) : fmt::format("{:.4g} KiB", mebibytes * 1024.0);
-}
-
 std::string bucket_in_words(const Job& job) {
   const ExchangeHabit& habit = job.framework.exchange;
-  if (job.parallel.exchange.bucket) return bytes_in_words(*job.parallel.exchange.bucket) + " buckets";
+  if (job.parallel.exchange.bucket) return to_text(*job.parallel.exchange.bucket) + " buckets";
   if (habit.whole_model) return "the whole model at once";
-  return habit.bucket.count() > 0 ? bytes_in_words(habit.bucket) + " buckets" : "each tensor alone";
+  return habit.bucket.count() > 0 ? to_text(habit.bucket) + " buckets" : "each tensor alone";
 }
 
 std::string exchange_in_words(const Job& job, const PlannedStep& step) {
