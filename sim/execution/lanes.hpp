@@ -39,7 +39,7 @@ class Lanes {
     std::vector<double> slowdowns;  ///< of the exchanges under way
   };
 
-  Time expected_end(const Lane& lane) const;
+  [[nodiscard]] Time expected_end(const Lane& lane) const;
 
   const Plan& plan_;
   std::vector<Lane> lanes_;

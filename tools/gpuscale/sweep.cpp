@@ -1,6 +1,7 @@
 #include "study/sweep.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <fmt/format.h>
 #include <optional>
 #include <utility>
@@ -126,7 +127,7 @@ int sweep_command(const Invocation& invocation) {
 
   const ScenarioFile file = ScenarioFile::open(path);
   const std::vector<SweepAxis> axes = axes_of(file, sweeps, settings, output);
-  const std::vector<Point> points = usage_checked([&] { return expand(axes); });
+  std::atomic<std::size_t> point_count = 0;  // read by last words while the points may still be written out
   SweepResult sweep;
   {
     FinishedReports finished;
@@ -134,9 +135,11 @@ int sweep_command(const Invocation& invocation) {
       const std::vector<Report> reports = reports_so_far(finished);
       write(result, reports, output);
       result.finish();
-      say_interrupted(reports.size(), points.size());
+      say_interrupted(reports.size(), point_count);
     };
     const InterruptWatch watch(last_words, output.quiet);
+    const std::vector<Point> points = usage_checked([&] { return expand(axes); });
+    point_count = points.size();
     Progress progress(talks_to_a_person() && !output.quiet);
     const SweepOptions options{.jobs = threads,
                                .on_done = [&](std::size_t done, std::size_t total) { progress.update(done, total); },
@@ -147,7 +150,7 @@ int sweep_command(const Invocation& invocation) {
   }
   write(result, sweep.reports, output);
   result.finish();
-  if (sweep.interrupted) return say_interrupted(sweep.reports.size(), points.size());
+  if (sweep.interrupted) return say_interrupted(sweep.reports.size(), point_count);
   return exit_code(sweep.reports, assertions);
 }
 
