@@ -1,4 +1,4 @@
-// Measured exchanges of tests/validation/data/collectives.csv, and the best all-reduce rates of FACTS.md 7.
+// Measured exchanges of tests/validation/data/collectives.csv, and the best all-reduce rates published for these machines.
 
 #include <algorithm>
 #include <doctest/doctest.h>

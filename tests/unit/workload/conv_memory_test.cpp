@@ -1,4 +1,4 @@
-// The memory tables of T. Dettmers' guide (FACTS.md section 3). A layer counts twice, activation and
+// The memory tables of T. Dettmers' guide of June 2016. A layer counts twice, activation and
 // error; the input once. MB there is 2^20 bytes.
 
 #include <cmath>
