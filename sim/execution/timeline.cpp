@@ -1,6 +1,7 @@
 #include "execution/timeline.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace gpuscale {
 
@@ -56,29 +57,39 @@ void book_compute(StepTimes& times, const Task& task, const TaskTimes& span, Sec
   times[static_cast<std::size_t>(Activity::exchange)] += piece - alone;
 }
 
+/// Books the compute of a lane during a span; returns the time of the span that is left.
+Seconds book_beside(StepTimes& times, const Plan& plan, const Timeline& timeline, const std::vector<TaskId>& computing,
+                    const TaskTimes& span) {
+  Seconds waiting = span.end - span.start;
+  for (auto beside = first_ending_after(timeline, computing, span.start); beside != computing.end(); ++beside) {
+    const TaskTimes& work = timeline.tasks[beside->index()];
+    if (work.start >= span.end) break;
+    const Seconds together = std::min(work.end, span.end) - std::max(work.start, span.start);
+    book_compute(times, plan.task(*beside), work, together);
+    waiting -= together;
+  }
+  return waiting;
+}
+
 }  // namespace
 
 StepTimes times_by_activity(const Plan& plan, const Timeline& timeline) {
   StepTimes times{};
   if (timeline.tasks.empty()) return times;
   const std::vector<TaskId> path = critical_path(timeline);
-  const std::vector<TaskId> computing = tasks_of_lane(plan, timeline, compute_lane(plan, path));
+  std::map<LaneId, std::vector<TaskId>> computing;  // of lanes that wait on the path
+  LaneId lane = compute_lane(plan, path);           // the one that computes next; the path leads back in time
   for (const TaskId id : path) {
     const TaskTimes& span = timeline.tasks[id.index()];
-    const Activity activity = plan.task(id).activity;
-    if (activity == Activity::compute) {
-      book_compute(times, plan.task(id), span, span.end - span.start);
+    const Task& task = plan.task(id);
+    if (task.activity == Activity::compute) {
+      book_compute(times, task, span, span.end - span.start);
+      if (task.lane.valid()) lane = task.lane;
       continue;
     }
-    Seconds waiting = span.end - span.start;
-    for (auto beside = first_ending_after(timeline, computing, span.start); beside != computing.end(); ++beside) {
-      const TaskTimes& work = timeline.tasks[beside->index()];
-      if (work.start >= span.end) break;
-      const Seconds together = std::min(work.end, span.end) - std::max(work.start, span.start);
-      book_compute(times, plan.task(*beside), work, together);
-      waiting -= together;
-    }
-    times[static_cast<std::size_t>(activity)] += waiting;
+    const auto [found, is_new] = computing.try_emplace(lane);
+    if (is_new) found->second = tasks_of_lane(plan, timeline, lane);
+    times[static_cast<std::size_t>(task.activity)] += book_beside(times, plan, timeline, found->second, span);
   }
   return times;
 }

@@ -35,9 +35,9 @@ struct Timeline {
 /// Time by activity; sums to the timeline's end.
 using StepTimes = std::array<Seconds, kActivityNames.size()>;
 
-/// What the GPU on which the run depends did: while its lane computes, compute, whatever goes on beside
-/// it; while it waits, what the critical path does meanwhile. The critical path leads back from the last
-/// task through what each waited for. Time that compute loses to exchanges beside it counts as exchange.
+/// Where the time went along the critical path, which leads back from the last task through what each waited
+/// for. While an exchange or the host is what a GPU waits for, time in which that GPU, the one that computes
+/// next on the path, still computes is compute. Time that compute loses to exchanges beside it is exchange.
 StepTimes times_by_activity(const Plan& plan, const Timeline& timeline);
 
 /// A number that changes when any time of the run changes: guards against silent change.

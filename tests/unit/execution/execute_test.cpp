@@ -105,6 +105,19 @@ TEST_SUITE("execution") {
     CHECK(times[static_cast<std::size_t>(Activity::exchange)].count() == doctest::Approx(2e-3).epsilon(1e-9));
   }
 
+  TEST_CASE("another GPU that computes meanwhile does not hide what this one waits for") {
+    PlanBuilder plan;
+    const LaneId busy = plan.add_lane("gpu0");
+    const LaneId late = plan.add_lane("gpu1");
+    plan.add(compute(busy, 5_ms));
+    const TaskId arrival = plan.add(over_first_channel(100_MB));  // 10 ms
+    plan.add(compute(late, 5_ms), {arrival});
+    const Plan built = std::move(plan).build();
+    const StepTimes times = times_by_activity(built, execute(built, star_of(2, 10_GBps)));
+    CHECK(times[static_cast<std::size_t>(Activity::compute)].count() == doctest::Approx(5e-3).epsilon(1e-9));
+    CHECK(times[static_cast<std::size_t>(Activity::exchange)].count() == doctest::Approx(10e-3).epsilon(1e-9));
+  }
+
   TEST_CASE("a run beyond simulated time is refused and not wrapped round") {
     PlanBuilder plan;
     plan.add(compute(plan.add_lane("gpu0"), Seconds(1e9)));
