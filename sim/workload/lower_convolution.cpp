@@ -71,6 +71,30 @@ bool is_image(Lowering& lowering, const LayerSpec& spec, ValueId in) {
   return false;
 }
 
+void add_convolution(Lowering& lowering, Draft& draft, ValueId in, const ConvolutionKernel& forward, const Shape& to,
+                     bool bias) {
+  ConvolutionKernel kernel = forward;
+  std::vector<Kernel> backward;
+  if (lowering.needs_gradient(in)) {
+    kernel.pass = forward.pass == Pass::forward ? Pass::backward_data : Pass::forward;
+    backward.emplace_back(kernel);
+  }
+  kernel.pass = Pass::backward_weights;
+  backward.emplace_back(kernel);
+  const int backward_operators = static_cast<int>(backward.size());
+  draft.step({forward}, std::move(backward), 1, backward_operators);
+  draft.parameter("weight", real(forward.out_channels) * real(forward.in_channels) / real(forward.groups) *
+                                real(forward.kernel_height) * real(forward.kernel_width));
+  if (bias) {
+    draft.parameter("bias", real(to.channels));
+    const Bytes output = lowering.bytes(number_count(to));
+    if (!lowering.options().fused_elementwise) {
+      draft.step({StreamKernel{.moved = 2.0 * output}}, {StreamKernel{.moved = output}}, 0, 0);
+    }
+  }
+  draft.save(in);
+}
+
 Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const ConvolutionLayer& layer, ValueId in) {
   if (!is_image(lowering, spec, in)) return std::nullopt;
   const Shape from = lowering.shape(in);
@@ -87,38 +111,19 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const Convolution
   if (!lowering.is_reasonable(spec, to)) return std::nullopt;
 
   Draft draft(lowering, spec, in);
-  ConvolutionKernel kernel{.batch = lowering.options().batch,
-                           .in_channels = from.channels,
-                           .height = from.height,
-                           .width = from.width,
-                           .out_channels = to.channels,
-                           .out_height = to.height,
-                           .out_width = to.width,
-                           .kernel_height = layer.kernel.height,
-                           .kernel_width = layer.kernel.width,
-                           .stride_height = layer.stride.height,
-                           .stride_width = layer.stride.width,
-                           .groups = layer.groups};
-  const ConvolutionKernel forward = kernel;
-  std::vector<Kernel> backward;
-  if (lowering.needs_gradient(in)) {
-    kernel.pass = Pass::backward_data;
-    backward.emplace_back(kernel);
-  }
-  kernel.pass = Pass::backward_weights;
-  backward.emplace_back(kernel);
-  const int backward_operators = static_cast<int>(backward.size());
-  draft.step({forward}, std::move(backward), 1, backward_operators);
-  draft.parameter("weight", real(to.channels) * real(from.channels) / real(layer.groups) * real(layer.kernel.height) *
-                                real(layer.kernel.width));
-  if (layer.bias) {
-    draft.parameter("bias", real(to.channels));
-    const Bytes output = lowering.bytes(number_count(to));
-    if (!lowering.options().fused_elementwise) {
-      draft.step({StreamKernel{.moved = 2.0 * output}}, {StreamKernel{.moved = output}}, 0, 0);
-    }
-  }
-  draft.save(in);
+  const ConvolutionKernel forward{.batch = lowering.options().batch,
+                                  .in_channels = from.channels,
+                                  .height = from.height,
+                                  .width = from.width,
+                                  .out_channels = to.channels,
+                                  .out_height = to.height,
+                                  .out_width = to.width,
+                                  .kernel_height = layer.kernel.height,
+                                  .kernel_width = layer.kernel.width,
+                                  .stride_height = layer.stride.height,
+                                  .stride_width = layer.stride.width,
+                                  .groups = layer.groups};
+  add_convolution(lowering, draft, in, forward, to, layer.bias);
   draft.work.workspace = workspace(lowering, forward);
   return draft.finish(to);
 }

@@ -34,38 +34,19 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const TransposedC
 
   // Forward it is the backward-data pass of the convolution that goes the other way, and the reverse.
   Draft draft(lowering, spec, in);
-  ConvolutionKernel kernel{.pass = Pass::backward_data,
-                           .batch = lowering.options().batch,
-                           .in_channels = to.channels,
-                           .height = to.height,
-                           .width = to.width,
-                           .out_channels = from.channels,
-                           .out_height = from.height,
-                           .out_width = from.width,
-                           .kernel_height = layer.kernel.height,
-                           .kernel_width = layer.kernel.width,
-                           .stride_height = layer.stride.height,
-                           .stride_width = layer.stride.width};
-  const ConvolutionKernel forward = kernel;
-  std::vector<Kernel> backward;
-  if (lowering.needs_gradient(in)) {
-    kernel.pass = Pass::forward;
-    backward.emplace_back(kernel);
-  }
-  kernel.pass = Pass::backward_weights;
-  backward.emplace_back(kernel);
-  const int backward_operators = static_cast<int>(backward.size());
-  draft.step({forward}, std::move(backward), 1, backward_operators);
-  draft.parameter("weight",
-                  real(to.channels) * real(from.channels) * real(layer.kernel.height) * real(layer.kernel.width));
-  if (layer.bias) {
-    draft.parameter("bias", real(to.channels));
-    const Bytes output = lowering.bytes(number_count(to));
-    if (!lowering.options().fused_elementwise) {
-      draft.step({StreamKernel{.moved = 2.0 * output}}, {StreamKernel{.moved = output}}, 0, 0);
-    }
-  }
-  draft.save(in);
+  const ConvolutionKernel forward{.pass = Pass::backward_data,
+                                  .batch = lowering.options().batch,
+                                  .in_channels = to.channels,
+                                  .height = to.height,
+                                  .width = to.width,
+                                  .out_channels = from.channels,
+                                  .out_height = from.height,
+                                  .out_width = from.width,
+                                  .kernel_height = layer.kernel.height,
+                                  .kernel_width = layer.kernel.width,
+                                  .stride_height = layer.stride.height,
+                                  .stride_width = layer.stride.width};
+  add_convolution(lowering, draft, in, forward, to, layer.bias);
   draft.work.workspace = lowering.bytes(real(to.channels) * real(layer.kernel.height) * real(layer.kernel.width) *
                                         real(from.height) * real(from.width)) /
                          lowering.batch();  // one sample as a matrix

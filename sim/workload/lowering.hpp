@@ -189,6 +189,10 @@ struct FeedForwardSteps {
 void add_feed_forward(Lowering& lowering, Draft& draft, const FeedForwardSteps& net);
 /// Router, experts and the way there and back, instead of a feed-forward net.
 void add_experts(Lowering& lowering, Draft& draft, const ExpertMixture& mixture, FeedForwardSteps net);
+/// The forward product of a convolution, or of one that goes the other way (Pass::backward_data), with the two
+/// of its backward pass, its weights and bias. `to` is the shape of its output.
+void add_convolution(Lowering& lowering, Draft& draft, ValueId in, const ConvolutionKernel& forward, const Shape& to,
+                     bool bias);
 /// False, with a problem, if this is not an image.
 bool is_image(Lowering& lowering, const LayerSpec& layer, ValueId in);
 /// False, with a problem that says what to do, if this is not a sequence.
