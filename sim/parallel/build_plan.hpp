@@ -30,6 +30,9 @@ struct BatchSizes {
 
 BatchSizes batch_sizes(const Job& job, const RankGrid& grid);
 
+/// Whether the parameters live on a server that also updates them: then even one GPU pushes and pulls.
+bool updates_on_server(const Job& job);
+
 /// A plan and what a report wants to know about how it was made.
 struct PlannedStep {
   Plan plan;

@@ -75,9 +75,6 @@ void add_gathered_step(StepBuilder& step);
 /// Samples of a step prepared beside it: the step lasts at least as long.
 void add_input(StepBuilder& step);
 
-/// Whether the parameters live on a server that also updates them: then even one GPU pushes and pulls.
-bool updates_on_server(const Job& job);
-
 /// The exchange settings in force: the scenario's, or else the framework's.
 ExchangeAlgorithm algorithm_in_force(const Job& job);
 

@@ -81,11 +81,9 @@ std::string strategy_in_words(const Job& job, const PlannedStep& step, std::size
 }
 
 MemoryOptions memory_options(const Job& job, const PlannedStep& step, std::int64_t passes) {
-  const bool server_updates = job.framework.optimizer_on_server && !job.parallel.independent &&
-                              step.algorithm == ExchangeAlgorithm::parameter_server_cpu;
   return {.precision = job.precision,
           .optimizer = job.optimizer,
-          .optimizer_elsewhere = server_updates,
+          .optimizer_elsewhere = updates_on_server(job) && !job.parallel.independent,
           .exchange_buffers = step.exchange_buffers,
           .framework = job.framework.base_memory,
           .passes = static_cast<double>(passes)};
