@@ -38,9 +38,12 @@ RankTasks add_one_shot(Mover& mover, Collective what, Bytes size, const RankTask
 RankTasks add_halving_doubling(Mover& mover, Collective what, Bytes size, const RankTasks& ready, Seconds extra);
 /// Two binary trees with half the data each, the leaves of one inside the other; chunks up and down.
 RankTasks add_double_tree(Mover& mover, Collective what, Bytes size, const RankTasks& ready, Seconds extra);
-/// Reduce-scatter inside each box, rings between boxes over all adapters, all-gather inside; chunks overlap.
+/// Reduce-scatter inside each box, exchange between boxes over all adapters, all-gather inside; chunks overlap. Inside
+/// by rings or by switches that sum, whichever is faster for the size; outside by rings, or by network switches that
+/// sum.
 RankTasks add_hierarchical(Mover& mover, Collective what, Bytes size, const RankTasks& ready, Seconds extra);
-/// Switches add up: each rank sends and receives the tensor once, and 1/N of it more.
+/// Switches add up. NVSwitches: each rank sends and receives the tensor once, and 1/N of it more. Network switches,
+/// of boxes with one rank each: once.
 RankTasks add_in_switch(Mover& mover, Collective what, Bytes size, const RankTasks& ready, Seconds extra);
 /// Rings along each dimension of a 2D or 3D torus, the data shared out so that all dimensions are busy.
 RankTasks add_torus(Mover& mover, Collective what, Bytes size, const RankTasks& ready, Seconds extra);

@@ -107,26 +107,33 @@ RankTasks add_collective(PlanBuilder& plan, const RankGroup& group, Collective w
 
 RankTasks add_all_to_all_v(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange,
                            const std::vector<std::vector<Bytes>>& bytes, const RankTasks& ready) {
-  GroupPattern pattern{.pattern = {.channels = {{}}}};
+  check(bytes.size() == group.size(), "an all-to-all has a row of amounts a rank");
   Bytes largest;
+  Bytes own;
   for (std::size_t from = 0; from < group.size(); ++from) {
+    check(bytes[from].size() == group.size(), "a row of amounts has one for each rank");
+    own = std::max(own, bytes[from][from]);
     for (std::size_t to = 0; to < group.size(); ++to) {
       if (from != to) largest = std::max(largest, bytes[from][to]);
     }
   }
   if (group.size() < 2 || largest.count() <= 0) return ready;
+  GroupPattern pattern{.pattern = {.channels = {{}}}};
+  std::vector<Leg>& legs = pattern.pattern.channels.front();
+  std::size_t most_peers = 0;
   for (std::size_t from = 0; from < group.size(); ++from) {
+    const std::size_t before = legs.size();
     for (std::size_t to = 0; to < group.size(); ++to) {
       const double weight = bytes[from][to] / largest;
-      if (from != to && weight > 0)
-        pattern.pattern.channels.front().push_back({.from = from, .to = to, .weight = weight});
+      if (from != to && weight > 0) legs.push_back({.from = from, .to = to, .weight = weight});
     }
+    most_peers = std::max(most_peers, legs.size() - before);
   }
   Exchange whole = exchange;
   whole.size = largest * group.count();
   const ExchangeChoice choice = choose_exchange(group, Collective::all_to_all, whole, ExchangeAlgorithm::direct);
   Mover mover(plan, group, exchange, choice.protocol);
-  return mover.move(pattern, 1, largest, ready, {.opens = true, .at_once = group.size() - 1});
+  return mover.move(pattern, 1, largest, ready, {.opens = true, .own = own, .at_once = most_peers});
 }
 
 RankTasks add_ring_all_reduce(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange,

@@ -15,7 +15,11 @@ namespace gpuscale {
 RankTasks add_collective(PlanBuilder& plan, const RankGroup& group, Collective what, ExchangeAlgorithm algorithm,
                          const Exchange& exchange, const RankTasks& ready);
 
-/// Every rank sends to every other what `bytes` says: sender by sender, receiver by receiver.
+/// Every rank sends to every other what `bytes` says: bytes[sender][receiver], on the wire, codecs included; the
+/// diagonal is what ranks keep and copy themselves. All copies move at paces in the proportion of their amounts and end
+/// together: alone, when the busiest link has carried all it has to, which is the least that any order of copies takes.
+/// A copy of nothing costs nothing, and a rank in no copy keeps its task. Legs are as many as amounts, so meant for
+/// groups of tens of ranks.
 RankTasks add_all_to_all_v(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange,
                            const std::vector<std::vector<Bytes>>& bytes, const RankTasks& ready);
 
@@ -34,12 +38,21 @@ RankTasks add_reduce_scatter(PlanBuilder& plan, const RankGroup& group, const Ex
 /// One copy from the first rank of a pair to the second, encoded and decoded.
 TaskId add_send(PlanBuilder& plan, const RankGroup& pair, const Exchange& exchange, TaskId ready);
 
-/// Every rank sends to one server, which adds up and sends the result back to each; copies to and from
-/// the server share its links. On the CPU the server is the host memory nearest to rank 0 and
-/// `server_lane` does the sums, at the transport's server_rate; `updates` more passes over the tensor
-/// are added where the server also applies the optimizer. On GPU 0 (no server lane) rank 0 sums.
+/// A parameter server on the CPU: it sums at the transport's server_rate, on a lane of its own.
+struct CpuServer {
+  LaneId lane = {};
+  double updates = 0.0;  ///< further passes over the tensor, where it applies the optimizer too
+  DeviceId memory = {};  ///< where the parameters are; invalid: the host memory nearest to rank 0
+};
+
+/// Every rank sends to one server, which adds up and sends the result back to each; copies to and from the server
+/// share its links. Push and pull are the two halves. On GPU 0 rank 0 sums.
 RankTasks add_cpu_server(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, const RankTasks& ready,
-                         LaneId server_lane, double updates);
+                         const CpuServer& server);
+RankTasks add_server_push(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, const RankTasks& ready,
+                          const CpuServer& server);
+RankTasks add_server_pull(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, const RankTasks& ready,
+                          const CpuServer& server);
 RankTasks add_gpu_server(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, const RankTasks& ready);
 
 /// Up a binary tree of ranks to rank 0, where neighbours meet first (1 to 0, 3 to 2, then 2 to 0), and

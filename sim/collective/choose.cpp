@@ -77,15 +77,10 @@ Seconds time_alone(const RankGroup& group, Collective what, const Exchange& exch
   const AlgorithmEntry* entry = entry_of(algorithm);
   check(entry != nullptr, "only algorithms of the table are timed alone");
   PlanBuilder plan;
-  std::size_t lanes = 0;
-  for (const Participant& rank : group.ranks()) {
-    if (rank.compute.valid()) lanes = std::max(lanes, rank.compute.index() + 1);
-  }
-  for (std::size_t i = 0; i < lanes; ++i) plan.add_lane("");
   plan.label("");
   Exchange alone = plain(exchange.size, exchange.call);
   alone.fidelity = Fidelity::coupled;
-  Mover mover(plan, group, alone, protocol);
+  Mover mover(plan, group, alone, protocol, Company::none);
   entry->add(mover, what, alone.size, RankTasks(group.size()), Seconds());
   return group.plan_time(std::move(plan).build());
 }

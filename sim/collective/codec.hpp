@@ -10,13 +10,14 @@
 namespace gpuscale {
 
 /// Gradient compression by name, spelled as in YAML.
-enum class CodecKind { none, fp16, int8, one_bit, top_k };
+enum class CodecKind { none, fp16, bf16, int8, int4, one_bit, top_k, low_rank };
 
 /// What an all-reduce can do with encoded values.
 enum class CodecSum {
   in_flight,   ///< codes add up like numbers
   per_hop,     ///< decode, add, encode at every hop
   all_gather,  ///< codes cannot be summed: every rank gets every rank's
+  factors,     ///< two factors of every matrix are summed one after the other
 };
 
 /// A way to send fewer bits. Encode and decode run on the GPU, a number at a time.

@@ -78,6 +78,7 @@ struct Transport {
   std::optional<BytesPerSecond> staged_rate = {};  ///< ceiling of one copy through host memory
   /// Copies through host memory crowd each other: h ranks at once reach this over h^2 each. Empty: they do not.
   std::optional<BytesPerSecond> staged_crowd = {};
+  BytesPerSecond staged_least{};     ///< which all of them together never fall below
   BytesPerSecond server_rate{10e9};  ///< gradient bytes a parameter server on the CPU adds up or updates per second
   double interference = 0.0;         ///< fraction of its speed a GPU loses to compute while it exchanges, 0..1
   /// Protocols it speaks, which take their steps and rates from the links. Empty: a step costs the links'
@@ -85,9 +86,10 @@ struct Transport {
   std::vector<Protocol> protocols = {};
   /// Algorithms it has beside sending directly from rank to rank, from which `auto` chooses. Empty: all.
   std::vector<ExchangeAlgorithm> algorithms = {};
-  bool in_switch = false;  ///< lets switches add up where they can
-  Seconds start = {};      ///< software cost, once an exchange
-  Seconds peer = {};       ///< of each rank that a rank sends to at the same time
+  bool in_switch = false;   ///< lets the switches of a box add up where they can
+  bool in_network = false;  ///< the same for network switches
+  Seconds start = {};       ///< software cost, once an exchange
+  Seconds peer = {};        ///< of each rank that a rank sends to at the same time
   /// Pace at which a kernel copies a rank's own part, as a multiple of its pace on the wire; 0: at no cost.
   double own_copy = 0.0;
   Seconds launch = {};       ///< one thread starts the ranks of a node one after the other: each one's share

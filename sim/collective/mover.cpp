@@ -10,20 +10,6 @@ namespace {
 
 constexpr std::size_t kMostChunks = 64;
 
-/// Chunks of a line are of this size or twice it, and no more than so many.
-constexpr Bytes kLineChunk{131072.0};
-constexpr double kMostInLine = 1024.0;
-
-std::size_t chunks_in_line(Bytes bytes) {
-  const double count = std::clamp(bytes / kLineChunk, 1.0, kMostInLine);
-  return std::size_t{1} << static_cast<unsigned>(std::log2(count));
-}
-
-/// The rank computes slower while the transfer moves, if it computes at all.
-void slow(Transfer& transfer, const Participant& rank) {
-  if (rank.compute.valid()) transfer.slowed_lanes.push_back(rank.compute);
-}
-
 /// Ranks that a pattern touches.
 std::vector<bool> touched(const Pattern& pattern, std::size_t ranks) {
   std::vector<bool> in(ranks, false);
@@ -31,6 +17,22 @@ std::vector<bool> touched(const Pattern& pattern, std::size_t ranks) {
     for (const Leg& leg : channel) in[leg.from] = in[leg.to] = true;
   }
   return in;
+}
+
+double heaviest_leg(const Pattern& pattern) {
+  double weight = 0.0;
+  for (const std::vector<Leg>& legs : pattern.channels) {
+    for (const Leg& leg : legs) weight = std::max(weight, leg.weight);
+  }
+  return weight;
+}
+
+/// Counts a coupled transfer in the bytes of its heaviest leg, so that on a link beside others it has the share
+/// of as many flows as it has legs there, as step by step. Alone it takes the same time.
+void share_by_leg(Transfer& whole, double leg) {
+  whole.amount = whole.amount * leg;
+  whole.cap = whole.cap * leg;
+  for (ChannelLoad& load : whole.loads) load.weight /= leg;
 }
 
 Seconds longest_walk(const std::vector<Leg>& legs, std::span<const Seconds> costs, std::size_t ranks,
@@ -53,9 +55,13 @@ RankTasks join_ranks(PlanBuilder& plan, const std::vector<RankTasks>& several) {
   for (std::size_t i = 0; i < several.front().size(); ++i) {
     const bool as_before =
         i > 0 && std::ranges::all_of(several, [i](const RankTasks& tasks) { return tasks[i] == tasks[i - 1]; });
+    if (as_before) {
+      joined.push_back(joined.back());
+      continue;
+    }
     RankTasks own;
     for (const RankTasks& tasks : several) own.push_back(tasks[i]);
-    joined.push_back(as_before ? joined.back() : plan.join(own));
+    joined.push_back(plan.join(own));
   }
   return joined;
 }
@@ -79,12 +85,20 @@ Seconds longest_walk(const Pattern& pattern, std::span<const Seconds> costs, std
   return longest;
 }
 
+const Hops& Mover::hops_of(const GroupPattern& pattern) const {
+  return company_ == Company::none ? group_.binding_hops(pattern, protocol_) : group_.hops(pattern, protocol_);
+}
+
+void Mover::slow(Transfer& transfer, const Participant& rank) const {
+  if (rank.compute.valid() && company_ == Company::others) transfer.slowed_lanes.push_back(rank.compute);
+}
+
 BytesPerSecond Mover::pace(const GroupPattern& pattern) const {
-  const Hops& hops = group_.hops(pattern, protocol_);
+  const Hops& hops = hops_of(pattern);
   return std::min(hops.ceiling(group_.topology()), hops.pace(group_.topology()));
 }
 
-Seconds Mover::step(const GroupPattern& pattern) const { return group_.hops(pattern, protocol_).latency; }
+Seconds Mover::step(const GroupPattern& pattern) const { return hops_of(pattern).latency; }
 
 std::size_t Mover::chunks(Seconds step, BytesPerSecond pace, Bytes bytes, double fill) const {
   // (C + fill) (step + bytes / C / pace) is least at C^2 = fill x bytes / pace / step.
@@ -131,9 +145,10 @@ RankTasks Mover::move(const GroupPattern& pattern, std::size_t steps, Bytes byte
 
 RankTasks Mover::move_coupled(const GroupPattern& pattern, std::size_t steps, Bytes bytes, const RankTasks& ready,
                               const MoveCost& cost) {
-  const Hops& hops = group_.hops(pattern, protocol_);
+  const Hops& hops = hops_of(pattern);
   const Seconds latency = latency_of(pattern, steps, cost);
   Transfer whole = transfer(hops, bytes * static_cast<double>(steps), opening(hops, latency, cost));
+  share_by_leg(whole, heaviest_leg(pattern.pattern));
   const std::vector<bool> in = touched(pattern.pattern, group_.size());
   RankTasks after;
   for (std::size_t i = 0; i < in.size(); ++i) {
@@ -160,16 +175,16 @@ TaskId Mover::add_leg(const Leg& leg, const Hops& hops, Bytes bytes, Seconds ext
 }
 
 Seconds Mover::latency_of(const GroupPattern& pattern, std::size_t steps, const MoveCost& cost) const {
-  const Hops& hops = group_.hops(pattern, protocol_);
+  const Hops& hops = hops_of(pattern);
   if (cost.lock_step) return hops.latency * static_cast<double>(steps);
   return longest_walk(pattern.pattern, hops.steps, group_.size(), steps);
 }
 
-void Mover::pass_on(const std::vector<RankTasks>& received, RankTasks& before, bool lock_step) {
+void Mover::pass_on(const std::vector<RankTasks>& settled, RankTasks& before, bool lock_step) {
   RankTasks all;
-  for (std::size_t i = 0; i < received.size(); ++i) {
-    if (received[i].empty()) continue;
-    before[i] = plan_.join(received[i]);
+  for (std::size_t i = 0; i < settled.size(); ++i) {
+    if (settled[i].empty()) continue;
+    before[i] = plan_.join(settled[i]);
     all.push_back(before[i]);
   }
   if (!lock_step) return;
@@ -179,7 +194,7 @@ void Mover::pass_on(const std::vector<RankTasks>& received, RankTasks& before, b
 
 RankTasks Mover::move_stepwise(const GroupPattern& pattern, std::size_t steps, Bytes bytes, const RankTasks& ready,
                                const MoveCost& cost) {
-  const Hops& hops = group_.hops(pattern, protocol_);
+  const Hops& hops = hops_of(pattern);
   const Seconds latency = latency_of(pattern, steps, cost);
   const Seconds first = opening(hops, latency, cost) - latency;
   RankTasks done = ready;
@@ -187,89 +202,19 @@ RankTasks Mover::move_stepwise(const GroupPattern& pattern, std::size_t steps, B
   for (const std::vector<Leg>& channel : pattern.pattern.channels) {
     RankTasks before = ready;
     for (std::size_t step = 0; step < steps; ++step) {
-      std::vector<RankTasks> received(group_.size());
+      std::vector<RankTasks> settled(group_.size());
       for (const Leg& leg : channel) {
         const Seconds extra = step == 0 ? first : Seconds();
         const std::array<TaskId, 2> after = {before[leg.from], step == 0 ? before[leg.to] : TaskId()};
-        received[leg.to].push_back(add_leg(leg, hops, bytes, extra, after));
+        const TaskId copied = add_leg(leg, hops, bytes, extra, after);
+        settled[leg.to].push_back(copied);
+        settled[leg.from].push_back(copied);
       }
-      pass_on(received, before, cost.lock_step);
+      pass_on(settled, before, cost.lock_step);
     }
     for (std::size_t i = 0; i < before.size(); ++i) all[i].push_back(before[i]);
   }
   for (std::size_t i = 0; i < done.size(); ++i) done[i] = plan_.join(all[i]);
-  return done;
-}
-
-RankTasks Mover::pass_along(const GroupPattern& lines, Bytes bytes, const RankTasks& ready, const MoveCost& cost) {
-  const Hops& hops = group_.hops(lines, protocol_);
-  const double fill = static_cast<double>(lines.pattern.channels.front().size()) - 1.0;
-  const std::size_t count = chunks_in_line(bytes);
-  const Bytes chunk = bytes / static_cast<double>(count);
-  const Seconds latency = hops.latency * (fill + 1.0);  // chunks follow each other without a pause
-  if (exchange_.fidelity == Fidelity::coupled) {
-    MoveCost filled = cost;
-    filled.extra += chunk * fill / pace(lines);
-    Transfer whole = transfer(hops, bytes, opening(hops, latency, filled));
-    whole.slowed_lanes = group_.lanes();
-    return RankTasks(group_.size(), plan_.add(whole, ready));
-  }
-  const Seconds first = opening(hops, latency, cost) - latency;
-  std::vector<RankTasks> arrived(group_.size());
-  for (const std::vector<Leg>& legs : lines.pattern.channels) {
-    RankTasks previous(legs.size());  // per leg, its chunk before
-    for (std::size_t k = 0; k < count; ++k) {
-      for (std::size_t i = 0; i < legs.size(); ++i) {
-        const std::array<TaskId, 3> after = {i == 0 ? ready[legs[i].from] : previous[i - 1], previous[i],
-                                             ready[legs[i].to]};
-        const Seconds extra = k > 0 ? Seconds() - hops.latency : i == 0 ? first : Seconds();
-        previous[i] = add_leg(legs[i], hops, chunk, extra, after);
-      }
-    }
-    for (std::size_t i = 0; i < legs.size(); ++i) arrived[legs[i].to].push_back(previous[i]);
-    arrived[legs.front().from].push_back(previous.front());
-  }
-  RankTasks done;
-  for (const RankTasks& tasks : arrived) done.push_back(plan_.join(tasks));
-  return done;
-}
-
-RankTasks Mover::move_through(const std::vector<RankFlow>& flows, Bytes bytes, Seconds latency, double delivered,
-                              const RankTasks& ready, const MoveCost& cost) {
-  Hops together;
-  for (const RankFlow& flow : flows) {
-    for (const Hops* way : {&flow.up, &flow.down}) {
-      together.loads.insert(together.loads.end(), way->loads.begin(), way->loads.end());
-    }
-  }
-  together.merge();
-  together.delivered = delivered;
-  const Seconds before = opening(together, latency, cost);
-  const BytesPerSecond most = together.ceiling(group_.topology());
-  RankTasks done = ready;
-  if (exchange_.fidelity == Fidelity::coupled) {
-    Transfer whole = transfer(together, bytes, before);
-    for (const RankFlow& flow : flows) slow(whole, group_.ranks()[flow.rank]);
-    RankTasks after;
-    for (const RankFlow& flow : flows) after.push_back(ready[flow.rank]);
-    const TaskId moved = plan_.add(whole, after);
-    for (const RankFlow& flow : flows) done[flow.rank] = moved;
-    return done;
-  }
-  RankTasks arrived;
-  for (const RankFlow& flow : flows) arrived.push_back(ready[flow.rank]);
-  const TaskId all_ready = plan_.join(arrived);
-  RankTasks parts;
-  for (const RankFlow& flow : flows) {
-    for (const Hops* way : {&flow.up, &flow.down}) {
-      Transfer part = transfer(*way, bytes, before);
-      part.cap = most;
-      slow(part, group_.ranks()[flow.rank]);
-      parts.push_back(plan_.add(part, {all_ready}));
-    }
-  }
-  const TaskId moved = plan_.join(parts);
-  for (const RankFlow& flow : flows) done[flow.rank] = moved;
   return done;
 }
 

@@ -16,33 +16,36 @@ struct MoveCost {
   bool lock_step = false;   ///< no rank begins a step before all have finished the one before
 };
 
+/// Whether anything else is in the plan of an exchange. Alone, its tasks name only the channels that can hold it and no
+/// lanes of ranks, which is all that its time depends on.
+enum class Company { none, others };
+
 /// Turns the moves of an algorithm into tasks, as one coupled transfer or with every step of every rank a
 /// flow of its own. An algorithm is written once, against this.
 class Mover {
  public:
-  Mover(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, Protocol protocol)
-      : plan_(plan), group_(group), exchange_(exchange), protocol_(protocol) {}
+  Mover(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, Protocol protocol,
+        Company company = Company::others)
+      : plan_(plan), group_(group), exchange_(exchange), protocol_(protocol), company_(company) {}
 
   [[nodiscard]] const RankGroup& group() const { return group_; }
   [[nodiscard]] PlanBuilder& plan() const { return plan_; }
+  [[nodiscard]] Protocol protocol() const { return protocol_; }
 
-  /// `steps` times over, every leg moves `bytes` times its weight; a rank passes on what it received.
-  /// \returns per rank, the task after which it has received the last; ranks in no leg keep theirs
+  /// `steps` times over, every leg moves `bytes` times its weight; a rank passes on what it received, once it has
+  /// also sent the step before. \returns per rank, the task after which its last step is over; ranks in no leg
+  /// keep theirs
   RankTasks move(const GroupPattern& pattern, std::size_t steps, Bytes bytes, const RankTasks& ready,
                  const MoveCost& cost = {});
   /// Channels of legs one behind the other pass on `bytes` in equal chunks, a leg working while the next does.
   RankTasks pass_along(const GroupPattern& lines, Bytes bytes, const RankTasks& ready, const MoveCost& cost = {});
-  /// Loads that are no legs between ranks, such as those of sums in a switch: one flow a rank, all alike.
-  struct RankFlow {
-    std::size_t rank;
-    Hops up;
-    Hops down;
-  };
-  RankTasks move_through(const std::vector<RankFlow>& flows, Bytes bytes, Seconds latency, double delivered,
-                         const RankTasks& ready, const MoveCost& cost);
+  /// Sums or gatherings in switches, of `bytes` a rank, which take `steps` steps of their link type.
+  RankTasks move(const SwitchWays& ways, const SwitchShares& shares, Bytes bytes, double steps, const RankTasks& ready,
+                 const MoveCost& cost);
 
   /// How fast a pattern moves alone, per byte of the pattern.
   [[nodiscard]] BytesPerSecond pace(const GroupPattern& pattern) const;
+  [[nodiscard]] BytesPerSecond pace(const SwitchWays& ways, const SwitchShares& shares) const;
   /// The slowest step of a pattern.
   [[nodiscard]] Seconds step(const GroupPattern& pattern) const;
   /// The number of equal chunks in which `fill` further steps of a pipeline cost least: a power of two, so
@@ -50,6 +53,10 @@ class Mover {
   [[nodiscard]] std::size_t chunks(Seconds step, BytesPerSecond pace, Bytes bytes, double fill) const;
 
  private:
+  [[nodiscard]] const Hops& hops_of(const GroupPattern& pattern) const;
+  [[nodiscard]] Hops hops_of(const SwitchWays& ways, const SwitchShares& shares) const;
+  /// The rank computes slower while the transfer moves, if it computes at all.
+  void slow(Transfer& transfer, const Participant& rank) const;
   Seconds opening(const Hops& hops, Seconds latency, const MoveCost& cost) const;
   Transfer transfer(const Hops& hops, Bytes bytes, Seconds latency) const;
   RankTasks move_coupled(const GroupPattern& pattern, std::size_t steps, Bytes bytes, const RankTasks& ready,
@@ -57,14 +64,15 @@ class Mover {
   RankTasks move_stepwise(const GroupPattern& pattern, std::size_t steps, Bytes bytes, const RankTasks& ready,
                           const MoveCost& cost);
   [[nodiscard]] Seconds latency_of(const GroupPattern& pattern, std::size_t steps, const MoveCost& cost) const;
-  /// What each rank received becomes what it waits for; in lock step, what all received.
-  void pass_on(const std::vector<RankTasks>& received, RankTasks& before, bool lock_step);
+  /// What each rank sent and received in a step becomes what it waits for; in lock step, what all did.
+  void pass_on(const std::vector<RankTasks>& settled, RankTasks& before, bool lock_step);
   TaskId add_leg(const Leg& leg, const Hops& hops, Bytes bytes, Seconds extra, std::span<const TaskId> after);
 
   PlanBuilder& plan_;
   const RankGroup& group_;
   const Exchange& exchange_;
   Protocol protocol_;
+  Company company_;
 };
 
 /// Per rank, the task at which all of several are done. Ranks in the same coupled transfers have the same.

@@ -29,6 +29,17 @@ struct Pattern {
 
 /// Each of the ranks to the one after it.
 Pattern line_of(const std::vector<std::size_t>& ranks);
+/// A child and its parent in a tree, `level` legs below the root.
+struct TreeEdge {
+  std::size_t child = 0;
+  std::size_t parent = 0;
+  std::size_t level = 0;
+};
+
+/// A balanced binary tree over ranks 0..ranks-1, in which neighbours in a box are near each other.
+std::vector<TreeEdge> balanced_tree(std::size_t ranks);
+/// That tree and the same one rank further on, half the data each, on every edge up and down at once.
+Pattern double_tree(std::size_t ranks);
 /// Every one of the ranks to every other.
 Pattern all_pairs(std::size_t ranks);
 

@@ -13,12 +13,13 @@ std::size_t ranks_per_box(const Topology& topology, std::span<const DeviceId> gp
   for (const DeviceId gpu : gpus) {
     const int node = topology.device(gpu).node;
     if (nodes.empty() || nodes.back() != node) {
-      if (std::ranges::find(nodes, node) != nodes.end()) return 0;
       nodes.push_back(node);
       sizes.push_back(0);
     }
     ++sizes.back();
   }
+  std::ranges::sort(nodes);
+  if (std::ranges::adjacent_find(nodes) != nodes.end()) return 0;
   const bool equal = std::ranges::all_of(sizes, [&sizes](std::size_t size) { return size == sizes.front(); });
   return sizes.size() > 1 && equal ? sizes.front() : 0;
 }

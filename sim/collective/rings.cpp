@@ -13,12 +13,14 @@ class Mesh {
  public:
   Mesh(const Topology& topology, std::span<const DeviceId> gpus) : size_(gpus.size()), units_(size_ * size_, 0) {
     std::vector<double> rates(size_ * size_, 0.0);
-    for (const Link& link : topology.links()) {
-      const auto from = std::ranges::find(gpus, link.from);
-      const auto to = std::ranges::find(gpus, link.to);
-      if (link.kind != "nvlink" || from == gpus.end() || to == gpus.end()) continue;
-      rates[index(static_cast<std::size_t>(from - gpus.begin()), static_cast<std::size_t>(to - gpus.begin()))] +=
-          topology.channels()[link.channel.index()].rate.count();
+    for (std::size_t from = 0; from < size_; ++from) {
+      for (const LinkId id : topology.links_from(gpus[from])) {
+        const Link& link = topology.links()[id.index()];
+        const auto to = std::ranges::find(gpus, link.to);
+        if (link.kind != "nvlink" || to == gpus.end()) continue;
+        rates[index(from, static_cast<std::size_t>(to - gpus.begin()))] +=
+            topology.channels()[link.channel.index()].rate.count();
+      }
     }
     double slowest = 0.0;
     for (const double rate : rates) {
@@ -29,6 +31,8 @@ class Mesh {
   }
 
   [[nodiscard]] std::size_t size() const { return size_; }
+  /// All that rings depend on: two groups with the same have the same rings.
+  [[nodiscard]] const std::vector<int>& all_units() const { return units_; }
   [[nodiscard]] int units(std::size_t from, std::size_t to) const { return units_[index(from, to)]; }
   [[nodiscard]] bool exists() const {
     return std::ranges::any_of(units_, [](int units) { return units > 0; });
@@ -144,16 +148,22 @@ std::vector<Ring> most_rings(Mesh& mesh, bool relays) {
 
 }  // namespace
 
-std::vector<Ring> find_rings(const Topology& topology, std::span<const DeviceId> gpus) {
+std::vector<Ring> RingFinder::rings(const Topology& topology, std::span<const DeviceId> gpus) {
   if (gpus.size() < 3 || gpus.size() > kMeshRanks) return {in_rank_order(gpus.size())};  // two are one ring already
   Mesh mesh(topology, gpus);
   if (!mesh.exists()) return {in_rank_order(gpus.size())};
+  const auto [known, is_new] = known_.try_emplace(mesh.all_units());
+  if (!is_new) return known->second;
   std::vector<Ring> chosen = most_rings(mesh, false);
   if (chosen.empty()) chosen = most_rings(mesh, true);
-  if (chosen.empty()) return {in_rank_order(gpus.size())};
+  if (chosen.empty()) return known->second = {in_rank_order(gpus.size())};
   const std::size_t one_way = chosen.size();
   for (std::size_t i = 0; i < one_way; ++i) chosen.push_back(reversed(chosen[i]));
-  return chosen;
+  return known->second = std::move(chosen);
+}
+
+std::vector<Ring> find_rings(const Topology& topology, std::span<const DeviceId> gpus) {
+  return RingFinder().rings(topology, gpus);
 }
 
 }  // namespace gpuscale

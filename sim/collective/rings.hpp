@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -21,5 +22,14 @@ using Ring = std::vector<Leg>;
 std::vector<Ring> find_rings(const Topology& topology, std::span<const DeviceId> gpus);
 
 inline constexpr std::size_t kMeshRanks = 8;
+
+/// find_rings() for many groups, with one search for all whose cards are joined alike.
+class RingFinder {
+ public:
+  std::vector<Ring> rings(const Topology& topology, std::span<const DeviceId> gpus);
+
+ private:
+  std::map<std::vector<int>, std::vector<Ring>> known_ = {};  ///< by how many rings fit between each pair
+};
 
 }  // namespace gpuscale

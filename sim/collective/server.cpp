@@ -39,33 +39,47 @@ TaskId add_decode(PlanBuilder& plan, const Exchange& exchange, const Participant
                           decode_time(codec(exchange.codec), exchange.values * times, rank.memory_bandwidth), after);
 }
 
+DeviceId memory_of(const RankGroup& group, const CpuServer& server) {
+  return server.memory.valid() ? server.memory : group.topology().host_memory(group.ranks().front().gpu);
+}
+
 RankGroup pair_of(const RankGroup& group, std::size_t first, std::size_t second) {
   return {group.topology(), {group.ranks()[first], group.ranks()[second]}, group.transport(), group.timer()};
 }
 
 }  // namespace
 
-RankTasks add_cpu_server(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, const RankTasks& ready,
-                         LaneId server_lane, double updates) {
-  const DeviceId memory = group.topology().host_memory(group.ranks().front().gpu);
+RankTasks add_server_push(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, const RankTasks& ready,
+                          const CpuServer& server) {
   RankTasks arrived;
   for (std::size_t i = 0; i < group.size(); ++i) {
     const TaskId encoded = add_encode(plan, exchange, group.ranks()[i], ready[i]);
-    arrived.push_back(
-        add_copy(plan, group, group.ranks()[i].gpu, memory, exchange, {group.ranks()[i].compute}, encoded));
+    arrived.push_back(add_copy(plan, group, group.ranks()[i].gpu, memory_of(group, server), exchange,
+                               {group.ranks()[i].compute}, encoded));
   }
-  const double passes = static_cast<double>(group.size()) - 1.0 + updates;
+  const double passes = static_cast<double>(group.size()) - 1.0 + server.updates;
   const TaskId summed = plan.add(Work{.activity = Activity::exchange,
-                                      .lane = server_lane,
+                                      .lane = server.lane,
                                       .duration = exchange.size * passes / group.transport().server_rate,
                                       .label = plan.label("sum on the parameter server")},
                                  arrived);
+  return RankTasks(group.size(), summed);
+}
+
+RankTasks add_server_pull(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, const RankTasks& ready,
+                          const CpuServer& server) {
   RankTasks done;
-  for (const Participant& rank : group.ranks()) {
-    const TaskId copied = add_copy(plan, group, memory, rank.gpu, exchange, {rank.compute}, summed);
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const Participant& rank = group.ranks()[i];
+    const TaskId copied = add_copy(plan, group, memory_of(group, server), rank.gpu, exchange, {rank.compute}, ready[i]);
     done.push_back(add_decode(plan, exchange, rank, copied));
   }
   return done;
+}
+
+RankTasks add_cpu_server(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, const RankTasks& ready,
+                         const CpuServer& server) {
+  return add_server_pull(plan, group, exchange, add_server_push(plan, group, exchange, ready, server), server);
 }
 
 TaskId add_reduce_to_first(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange,

@@ -13,16 +13,25 @@ void CompletionHeap::set(std::uint32_t flow, Time due) {
   }
   due_[flow] = due;
   if (position_[flow] == kAbsent) {
-    resize_tightly(entries_, entries_.size() + 1);
-    sift_up(entries_.size() - 1, {due, flow});
-  } else if (due < entries_[position_[flow]].key) {
+    push_tightly(keys_, {});
+    push_tightly(flows_, {});
+    sift_up(keys_.size() - 1, {due, flow});
+  } else if (due < keys_[position_[flow]]) {
     sift_up(position_[flow], {due, flow});
   }
 }
 
+void CompletionHeap::expect(std::size_t flows, std::size_t below) {
+  if (flows < keys_.size() / 4) return;  // few grow as they come
+  keys_.reserve(keys_.size() + flows);
+  flows_.reserve(flows_.size() + flows);
+  due_.reserve(below);
+  position_.reserve(below);
+}
+
 void CompletionHeap::refresh() {
-  while (!entries_.empty()) {
-    const Entry top = entries_.front();
+  while (!keys_.empty()) {
+    const Entry top = entry(0);
     const Time due = due_[top.flow];
     if (due == top.key) return;
     sift_down(0, {due, top.flow});
@@ -32,16 +41,16 @@ void CompletionHeap::refresh() {
 void CompletionHeap::take_due(Time now, std::vector<std::uint32_t>& flows) {
   flows.clear();
   visit_.clear();
-  if (!entries_.empty() && entries_.front().key <= now) visit_.push_back(0);
+  if (next() <= now) visit_.push_back(0);
   for (std::size_t i = 0; i < visit_.size(); ++i) {
     const std::size_t position = visit_[i];
-    if (due_[entries_[position].flow] <= now) flows.push_back(entries_[position].flow);
-    const std::size_t end = std::min(position * kArity + kArity + 1, entries_.size());
+    if (due_[flows_[position]] <= now) flows.push_back(flows_[position]);
+    const std::size_t end = std::min(position * kArity + kArity + 1, keys_.size());
     for (std::size_t child = position * kArity + 1; child < end; ++child) {
-      if (entries_[child].key <= now) visit_.push_back(static_cast<std::uint32_t>(child));
+      if (keys_[child] <= now) visit_.push_back(static_cast<std::uint32_t>(child));
     }
   }
-  if (flows.size() * 8 < entries_.size()) {
+  if (flows.size() * 8 < keys_.size()) {
     for (const std::uint32_t flow : flows) {
       remove(position_[flow]);
       position_[flow] = kAbsent;
@@ -54,15 +63,16 @@ void CompletionHeap::take_due(Time now, std::vector<std::uint32_t>& flows) {
 }
 
 void CompletionHeap::place(std::size_t position, Entry entry) {
-  entries_[position] = entry;
+  keys_[position] = entry.key;
+  flows_[position] = entry.flow;
   position_[entry.flow] = static_cast<std::uint32_t>(position);
 }
 
 void CompletionHeap::sift_up(std::size_t position, Entry entry) {
   while (position > 0) {
     const std::size_t parent = (position - 1) / kArity;
-    if (entries_[parent].key <= entry.key) break;
-    place(position, entries_[parent]);
+    if (keys_[parent] <= entry.key) break;
+    place(position, this->entry(parent));
     position = parent;
   }
   place(position, entry);
@@ -71,24 +81,25 @@ void CompletionHeap::sift_up(std::size_t position, Entry entry) {
 void CompletionHeap::sift_down(std::size_t position, Entry entry) {
   for (;;) {
     const std::size_t first = position * kArity + 1;
-    if (first >= entries_.size()) break;
-    const std::size_t end = std::min(first + kArity, entries_.size());
+    if (first >= keys_.size()) break;
+    const std::size_t end = std::min(first + kArity, keys_.size());
     std::size_t least = first;
     for (std::size_t child = first + 1; child < end; ++child) {
-      if (entries_[child].key < entries_[least].key) least = child;
+      if (keys_[child] < keys_[least]) least = child;
     }
-    if (entry.key <= entries_[least].key) break;
-    place(position, entries_[least]);
+    if (entry.key <= keys_[least]) break;
+    place(position, this->entry(least));
     position = least;
   }
   place(position, entry);
 }
 
 void CompletionHeap::remove(std::size_t position) {
-  const Entry last = entries_.back();
-  entries_.pop_back();
-  if (position == entries_.size()) return;
-  if (position > 0 && last.key < entries_[(position - 1) / kArity].key) {
+  const Entry last = entry(keys_.size() - 1);
+  keys_.pop_back();
+  flows_.pop_back();
+  if (position == keys_.size()) return;
+  if (position > 0 && last.key < keys_[(position - 1) / kArity]) {
     sift_up(position, last);
   } else {
     sift_down(position, last);
@@ -98,13 +109,13 @@ void CompletionHeap::remove(std::size_t position) {
 /// One pass over all entries: cheaper than removing one by one when many go together.
 void CompletionHeap::rebuild_without_absent() {
   std::size_t kept = 0;
-  for (const Entry& entry : entries_) {
-    if (position_[entry.flow] == kAbsent) continue;
-    place(kept++, {due_[entry.flow], entry.flow});
+  for (const std::uint32_t flow : flows_) {
+    if (position_[flow] != kAbsent) place(kept++, {due_[flow], flow});
   }
-  entries_.resize(kept);
+  keys_.resize(kept);
+  flows_.resize(kept);
   for (std::size_t position = kept / kArity + 1; position-- > 0;) {
-    if (position < kept) sift_down(position, entries_[position]);
+    if (position < kept) sift_down(position, entry(position));
   }
 }
 

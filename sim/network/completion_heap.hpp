@@ -21,7 +21,10 @@ class CompletionHeap {
   void set(std::uint32_t flow, Time due);
 
   /// The earliest instant, or kNever. \pre refresh() was called since the last set().
-  [[nodiscard]] Time next() const { return entries_.empty() ? kNever : entries_.front().key; }
+  [[nodiscard]] Time next() const { return keys_.empty() ? kNever : keys_.front(); }
+
+  /// Makes room for just so many more flows, all below a number, if they are many.
+  void expect(std::size_t flows, std::size_t below);
 
   /// Makes next() exact.
   void refresh();
@@ -31,7 +34,7 @@ class CompletionHeap {
   void take_due(Time now, std::vector<std::uint32_t>& flows);
 
   /// Number of flows in the heap.
-  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+  [[nodiscard]] std::size_t size() const { return keys_.size(); }
 
  private:
   struct Entry {
@@ -47,7 +50,10 @@ class CompletionHeap {
   void remove(std::size_t position);
   void rebuild_without_absent();
 
-  std::vector<Entry> entries_;
+  [[nodiscard]] Entry entry(std::size_t position) const { return {keys_[position], flows_[position]}; }
+
+  std::vector<Time> keys_;               // by position
+  std::vector<std::uint32_t> flows_;     // by position; apart from the keys, as an entry of both would have a hole
   std::vector<Time> due_;                // by flow
   std::vector<std::uint32_t> position_;  // by flow; kAbsent: not in the heap
   std::vector<std::uint32_t> visit_;

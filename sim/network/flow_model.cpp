@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <utility>
 
 #include "network/tight_growth.hpp"
 #include "units/check.hpp"
@@ -18,9 +19,10 @@ Time completion(Time now, Bytes remaining, BytesPerSecond rate) {
   constexpr double kTooLate = 9e18;
   const double duration = (remaining / rate).count() * 1e12;
   if (!(duration < kTooLate - static_cast<double>(now.picoseconds()))) return kNever;
-  const double nearest = std::round(duration);
-  const bool whole = std::abs(duration - nearest) <= duration * kRounding;
-  return Time(now.picoseconds() + static_cast<std::int64_t>(whole ? nearest : std::ceil(duration)));
+  const auto whole = static_cast<std::int64_t>(duration);
+  const double beyond = duration - static_cast<double>(whole);
+  const bool rounding = beyond < 0.5 && beyond <= duration * kRounding;
+  return Time(now.picoseconds() + whole + (beyond > 0.0 && !rounding ? 1 : 0));
 }
 
 }  // namespace
@@ -35,24 +37,37 @@ FlowId FlowModel::start(Time now, std::span<const ChannelLoad> loads, Bytes amou
   check(!loads.empty() || cap < kUncapped || amount == Bytes(), "a flow without loads has a cap");
   check(started_count_ != UINT32_MAX, "a flow model starts fewer than 2^32 flows");
   const bool empty = amount == Bytes();
-  const std::uint32_t slot = table_.add(empty ? std::span<const ChannelLoad>() : loads, cap);
+  loads = table_.in_order(empty ? std::span<const ChannelLoad>() : loads);
+  for (const ChannelLoad& load : loads) usage_[load.channel.index()].sent += load.weight * amount;
+  const Progress progress = {amount, now, started_count_++, tag};
+  if (const std::uint32_t slot = take_over(loads, cap); slot != kNone) {
+    progress_[slot] = progress;
+    completions_.set(slot, completion(now, amount, table_.flow(slot).rate));
+    return FlowId(slot);
+  }
+  const std::uint32_t slot = table_.add(loads, cap);
   if (slot >= progress_.size()) resize_tightly(progress_, slot + 1);
-  progress_[slot] = {amount, amount, now, started_count_++, tag};
+  progress_[slot] = progress;
   if (empty) {
     completions_.set(slot, now);
     return FlowId(slot);
   }
-  for (const FlowTable::Load& load : table_.loads(table_.flow(slot))) {
-    if (table_.channel(load.channel).members.size() == 1) usage_[load.channel].busy_since = now;
+  for (const ChannelLoad& load : loads) {
+    if (table_.channel(load.channel.index()).members.size() == 1) usage_[load.channel.index()].busy_since = now;
   }
-  started_.push_back(slot);
+  push_tightly(started_, slot);
   ++unsettled_;
   return FlowId(slot);
 }
 
 void FlowModel::settle(Time now) {
   advance(now);
-  if (started_.empty() && left_.empty()) return;
+  remove_vacant();
+  if (started_.empty() && left_.empty()) {
+    completions_.refresh();
+    return;
+  }
+  completions_.expect(started_.size(), progress_.size());
   for (const RateSolver::Member& change : solver_.resolve(started_, left_)) {
     Progress& progress = progress_[change.flow];
     progress.remaining = remaining(change.flow, change.rate);
@@ -74,19 +89,18 @@ void FlowModel::finish(Time now, std::vector<std::uint32_t>& tags) {
   tags.clear();
   for (const std::uint32_t slot : done_) {
     tags.push_back(progress_[slot].tag);
-    end(slot);
+    vacate(slot);
   }
 }
 
 Bytes FlowModel::carried(ChannelId channel) const {
   const auto index = static_cast<std::uint32_t>(channel.index());
-  Bytes sum = usage_[index].carried;
+  Bytes left;
   for (const std::uint32_t slot : table_.channel(index).members) {
     const FlowTable::Flow& flow = table_.flow(slot);
-    const Bytes sent = progress_[slot].amount - remaining(slot, flow.rate);
-    sum += table_.weight(flow, table_.load_on(flow, index)) * sent;
+    left += table_.weight(flow, table_.load_on(flow, index)) * remaining(slot, flow.rate);
   }
-  return sum;
+  return std::max(usage_[index].sent - left, Bytes());
 }
 
 Seconds FlowModel::busy_time(ChannelId channel) const {
@@ -101,21 +115,52 @@ double FlowModel::busy_share(ChannelId channel) const {
 }
 
 void FlowModel::advance(Time now) {
-  check(now >= now_, "the clock of a flow model does not go back");
+  if (now == now_) return;
+  check(now > now_, "the clock of a flow model does not go back");
+  remove_vacant();
   now_ = now;
 }
 
-/// Takes a complete flow out of the books.
-void FlowModel::end(std::uint32_t slot) {
-  const FlowTable::Flow& flow = table_.flow(slot);
-  const std::span<const FlowTable::Load> loads = table_.loads(flow);
-  for (std::size_t i = 0; i < loads.size(); ++i) {
-    const std::uint32_t channel = loads[i].channel;
-    Usage& usage = usage_[channel];
-    usage.carried += table_.weight(flow, i) * progress_[slot].amount;
-    if (table_.channel(channel).members.size() == 1)
-      usage.busy += (now_.picoseconds() - usage.busy_since.picoseconds());
-    left_.push_back(channel);
+/// Takes a complete flow out of the books, but not yet off its channels: another may take its place.
+void FlowModel::vacate(std::uint32_t slot) {
+  const std::span<const FlowTable::Load> loads = table_.loads(table_.flow(slot));
+  if (loads.empty()) return remove(slot);
+  const std::uint32_t first = loads.front().channel;
+  Usage& usage = usage_[first];
+  if (usage.vacant == kNone) {
+    vacant_.push_back(first);
+  } else {
+    remove(usage.vacant);
+  }
+  usage.vacant = slot;
+  progress_[slot].remaining = {};
+  progress_[slot].since = now_;
+}
+
+/// The vacant slot of a flow with the same demand; or kNone, and then the slot that was in question is removed.
+std::uint32_t FlowModel::take_over(std::span<const ChannelLoad> loads, BytesPerSecond cap) {
+  if (vacant_.empty() || loads.empty()) return kNone;
+  const std::uint32_t slot = std::exchange(usage_[loads.front().channel.index()].vacant, kNone);
+  if (slot == kNone || table_.demands(table_.flow(slot), loads, cap)) return slot;
+  remove(slot);
+  return kNone;
+}
+
+void FlowModel::remove_vacant() {
+  for (const std::uint32_t channel : vacant_) {
+    const std::uint32_t slot = std::exchange(usage_[channel].vacant, kNone);
+    if (slot != kNone) remove(slot);
+  }
+  vacant_.clear();
+}
+
+void FlowModel::remove(std::uint32_t slot) {
+  for (const FlowTable::Load& load : table_.loads(table_.flow(slot))) {
+    if (table_.channel(load.channel).members.size() == 1) {
+      Usage& usage = usage_[load.channel];
+      usage.busy += now_.picoseconds() - usage.busy_since.picoseconds();
+    }
+    left_.push_back(load.channel);
   }
   table_.remove(slot);
 }

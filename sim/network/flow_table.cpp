@@ -7,6 +7,24 @@
 #include "units/check.hpp"
 
 namespace gpuscale {
+namespace {
+
+/// Stable. A route's few loads are sorted in place; std's sort would ask for memory each time.
+void sort_by_channel(std::vector<ChannelLoad>& loads) {
+  constexpr std::size_t kFew = 16;
+  if (loads.size() > kFew) {
+    std::ranges::stable_sort(loads, std::ranges::less(), &ChannelLoad::channel);
+    return;
+  }
+  for (std::size_t i = 1; i < loads.size(); ++i) {
+    const ChannelLoad load = loads[i];
+    std::size_t place = i;
+    for (; place > 0 && load.channel < loads[place - 1].channel; --place) loads[place] = loads[place - 1];
+    loads[place] = load;
+  }
+}
+
+}  // namespace
 
 FlowTable::FlowTable(std::span<const BytesPerSecond> capacity) : channels_(capacity.size()) {
   for (std::size_t c = 0; c < capacity.size(); ++c) {
@@ -18,20 +36,28 @@ FlowTable::FlowTable(std::span<const BytesPerSecond> capacity) : channels_(capac
 
 FlowTable::Slot FlowTable::add(std::span<const ChannelLoad> loads, BytesPerSecond cap) {
   check(cap > BytesPerSecond(), "a flow's cap is positive");
-  read_loads(loads);
   const Slot slot = take_slot();
   Flow& flow = flows_[slot];
-  flow = {.rate = {}, .cap = cap, .load_count = static_cast<std::uint32_t>(incoming_.size())};
-  if (incoming_.empty()) return slot;
+  flow = {.rate = {}, .cap = cap, .load_count = static_cast<std::uint32_t>(loads.size())};
+  if (loads.empty()) return slot;
   flow.load_begin = loads_.allocate(flow.load_count);
   for (std::uint32_t i = 0; i < flow.load_count; ++i) {
-    const auto index = static_cast<std::uint32_t>(incoming_[i].channel.index());
+    const auto index = static_cast<std::uint32_t>(loads[i].channel.index());
     std::vector<Slot>& members = channels_[index].members;
     loads_[flow.load_begin + i] = {index, static_cast<std::uint32_t>(members.size())};
-    members.push_back(slot);
+    push_tightly(members, slot);
   }
-  store_weights(flow);
+  store_weights(flow, loads);
   return slot;
+}
+
+bool FlowTable::demands(const Flow& flow, std::span<const ChannelLoad> loads, BytesPerSecond cap) const {
+  if (flow.cap != cap || flow.load_count != loads.size()) return false;
+  const std::span<const Load> own = this->loads(flow);
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (own[i].channel != loads[i].channel.index() || weight(flow, i) != loads[i].weight) return false;
+  }
+  return true;
 }
 
 void FlowTable::remove(Slot slot) {
@@ -49,31 +75,31 @@ void FlowTable::remove(Slot slot) {
   free_slots_.push_back(slot);
 }
 
-/// Fills incoming_: in the order of channels, loads of one channel added up.
-void FlowTable::read_loads(std::span<const ChannelLoad> loads) {
-  incoming_.assign(loads.begin(), loads.end());
+std::span<const ChannelLoad> FlowTable::in_order(std::span<const ChannelLoad> loads) {
   bool rising = true;
-  for (std::size_t i = 0; i < incoming_.size(); ++i) {
-    check(incoming_[i].channel.index() < channels_.size(), "a load names a channel that exists");
-    check(incoming_[i].weight > 0.0 && std::isfinite(incoming_[i].weight), "a load's weight is positive and finite");
-    rising = rising && (i == 0 || incoming_[i - 1].channel < incoming_[i].channel);
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    check(loads[i].channel.index() < channels_.size(), "a load names a channel that exists");
+    check(loads[i].weight > 0.0 && std::isfinite(loads[i].weight), "a load's weight is positive and finite");
+    rising = rising && (i == 0 || loads[i - 1].channel < loads[i].channel);
   }
-  if (rising) return;
-  std::ranges::stable_sort(incoming_, std::ranges::less(), &ChannelLoad::channel);
+  if (rising) return loads;
+  ordered_.assign(loads.begin(), loads.end());
+  sort_by_channel(ordered_);
   std::size_t last = 0;
-  for (std::size_t i = 1; i < incoming_.size(); ++i) {
-    if (incoming_[i].channel == incoming_[last].channel) {
-      incoming_[last].weight += incoming_[i].weight;
+  for (std::size_t i = 1; i < ordered_.size(); ++i) {
+    if (ordered_[i].channel == ordered_[last].channel) {
+      ordered_[last].weight += ordered_[i].weight;
     } else {
-      incoming_[++last] = incoming_[i];
+      ordered_[++last] = ordered_[i];
     }
   }
-  incoming_.resize(last + 1);
+  ordered_.resize(last + 1);
+  return ordered_;
 }
 
 FlowTable::Slot FlowTable::take_slot() {
   if (free_slots_.empty()) {
-    resize_tightly(flows_, flows_.size() + 1);
+    push_tightly(flows_, {});
     return static_cast<Slot>(flows_.size() - 1);
   }
   const Slot slot = free_slots_.back();
@@ -81,9 +107,9 @@ FlowTable::Slot FlowTable::take_slot() {
   return slot;
 }
 
-void FlowTable::store_weights(Flow& flow) {
-  const double first = incoming_.front().weight;
-  const bool equal = std::ranges::all_of(incoming_, [&](const ChannelLoad& load) { return load.weight == first; });
+void FlowTable::store_weights(Flow& flow, std::span<const ChannelLoad> loads) {
+  const double first = loads.front().weight;
+  const bool equal = std::ranges::all_of(loads, [&](const ChannelLoad& load) { return load.weight == first; });
   if (equal && first == 1.0) {
     flow.weights = kWeightOne;
   } else if (equal) {
@@ -91,7 +117,7 @@ void FlowTable::store_weights(Flow& flow) {
     weights_[flow.weights] = first;
   } else {
     const std::uint32_t begin = weights_.allocate(flow.load_count);
-    for (std::uint32_t i = 0; i < flow.load_count; ++i) weights_[begin + i] = incoming_[i].weight;
+    for (std::uint32_t i = 0; i < flow.load_count; ++i) weights_[begin + i] = loads[i].weight;
     flow.weights = begin | kOwnWeights;
   }
 }

@@ -48,14 +48,21 @@ class FlowTable {
   /// \pre capacities are positive and finite.
   explicit FlowTable(std::span<const BytesPerSecond> capacity);
 
-  /// Adds a flow with rate 0. \pre as for FlowDemand, except that no loads and no cap are fine.
+  /// Loads as this class wants them: in the order of channels, those of one channel added up. Valid as
+  /// long as `loads` and until the next call. \pre as for FlowDemand.
+  [[nodiscard]] std::span<const ChannelLoad> in_order(std::span<const ChannelLoad> loads);
+
+  /// Adds a flow with rate 0. \pre loads are as from in_order(); no loads and no cap are fine.
   Slot add(std::span<const ChannelLoad> loads, BytesPerSecond cap);
 
-  /// Sets a channel's load to the sum over its members, without the rounding of many updates.
-  void add_up_load(std::size_t index);
+  /// True if a flow has this cap and these loads. \pre loads are as from in_order().
+  [[nodiscard]] bool demands(const Flow& flow, std::span<const ChannelLoad> loads, BytesPerSecond cap) const;
 
   /// Removes a flow; its slot will be used again.
   void remove(Slot slot);
+
+  /// Sets a channel's load to the sum over its members, without the rounding of many updates.
+  void add_up_load(std::size_t index);
 
   [[nodiscard]] Flow& flow(Slot slot) { return flows_[slot]; }
   [[nodiscard]] const Flow& flow(Slot slot) const { return flows_[slot]; }
@@ -81,9 +88,8 @@ class FlowTable {
   static constexpr std::uint32_t kOwnWeights = std::uint32_t{1} << 31;
   static constexpr std::uint32_t kWeightOne = 0;  // place in weights_ that all flows of weight 1 share
 
-  void read_loads(std::span<const ChannelLoad> loads);
   Slot take_slot();
-  void store_weights(Flow& flow);
+  void store_weights(Flow& flow, std::span<const ChannelLoad> loads);
   void release_weights(const Flow& flow);
   void leave(const Load& load);
 
@@ -92,7 +98,7 @@ class FlowTable {
   std::vector<Channel> channels_;
   BlockPool<Load> loads_;
   BlockPool<double> weights_;
-  std::vector<ChannelLoad> incoming_;  // loads of the flow being added: by channel, each once
+  std::vector<ChannelLoad> ordered_;  // for in_order()
 };
 
 }  // namespace gpuscale

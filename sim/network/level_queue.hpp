@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -22,19 +23,17 @@ class LevelQueue {
     std::uint32_t number;
   };
 
-  /// Empties the queue and sets the level to zero.
-  void clear() {
+  /// Empties the queue and sets the level.
+  void clear(BytesPerSecond level = {}) {
     for (; filled_ != 0; filled_ &= filled_ - 1) buckets_[lowest_bucket()].clear();
-    level_ = {};
+    level_ = level;
     popped_ = 0;
   }
 
   /// Adds a number; a rate below the level counts as the level. \returns the rate it has in the queue.
   BytesPerSecond push(BytesPerSecond level, std::uint32_t number) {
     level = std::max(level, level_);
-    const std::size_t bucket = bucket_of(level);
-    buckets_[bucket].push_back({level, number});
-    filled_ |= std::uint64_t{1} << bucket;
+    put({level, number});
     return level;
   }
 
@@ -64,17 +63,29 @@ class LevelQueue {
   }
   [[nodiscard]] std::size_t lowest_bucket() const { return static_cast<std::size_t>(std::countr_zero(filled_)); }
 
+  /// \pre the entry's rate is not below the level.
+  void put(const Entry& entry) {
+    const std::size_t bucket = bucket_of(entry.level);
+    buckets_[bucket].push_back(entry);
+    filled_ |= std::uint64_t{1} << bucket;
+  }
+
   /// Spreads the lowest bucket over those below it; what an update raised may go to one above it.
   template <class Update>
   void spread(std::size_t bucket, Update& update) {
     moving_.clear();
     std::swap(moving_, buckets_[bucket]);
     filled_ &= filled_ - 1;
-    std::erase_if(moving_, [&](Entry& entry) { return !update(entry); });
-    if (moving_.empty()) return;
-    const BytesPerSecond least = std::ranges::min_element(moving_, {}, &Entry::level)->level;
+    std::size_t kept = 0;
+    BytesPerSecond least{std::numeric_limits<double>::infinity()};
+    for (Entry entry : moving_) {
+      if (!update(entry)) continue;
+      moving_[kept++] = entry;
+      least = std::min(least, entry.level);
+    }
+    if (kept == 0) return;
     if (bucket_of(least) <= bucket) level_ = least;  // else a higher bucket may hold a lower rate
-    for (const Entry& entry : moving_) push(entry.level, entry.number);
+    for (std::size_t i = 0; i < kept; ++i) put(moving_[i]);
   }
 
   std::array<std::vector<Entry>, 64> buckets_;

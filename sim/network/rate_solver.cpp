@@ -26,6 +26,7 @@ std::span<const RateSolver::Member> RateSolver::resolve(std::span<const Slot> st
   open_.clear();
   capped_.clear();
   by_queue_ = false;
+  members_.reserve(started.size());
   for (const Slot slot : started) join(slot);
   for (const std::uint32_t channel : left) {
     if (table_.channel(channel).held == 0) continue;
@@ -48,6 +49,7 @@ void RateSolver::touch(std::uint32_t index) {
   channel.key = kUncapped;
   channel.watch = holds ? state.level : kUncapped;
   channel.fastest_standing = channel.watch;
+  channel.flows = static_cast<std::uint32_t>(state.members.size());
   channel.round = round_;
   if (holds) ++watched_;
   touched_.push_back(index);
@@ -58,7 +60,7 @@ void RateSolver::join(Slot slot) {
   if (member_of_[slot] != kNone) return;
   const auto member = static_cast<std::uint32_t>(members_.size());
   member_of_[slot] = member;
-  resize_tightly(members_, members_.size() + 1, {.flow = slot});
+  push_tightly(members_, {.flow = slot});
   ++rising_;
   const FlowTable::Flow& flow = table_.flow(slot);
   if (flow.cap < kUncapped) capped_.push({flow.cap, member});
@@ -72,8 +74,7 @@ void RateSolver::join(Slot slot) {
     channel.weight += weight;
     channel.rising += 1;
     channel.members += 1;
-    const FlowTable::Channel& state = table_.channel(index);
-    if (channel.rising == state.members.size()) channel.left = state.capacity;  // without the rounding of sums
+    if (channel.rising == channel.flows) channel.left = table_.channel(index).capacity;  // without the rounding of sums
     enqueue(index);
   }
 }
@@ -88,11 +89,10 @@ void RateSolver::join_held(std::uint32_t index) {
 /// which the channel is full is not below the rate of any that stands still. True if there was one.
 bool RateSolver::join_faster(std::uint32_t index) {
   Channel& channel = channels_[index];
-  const std::vector<Slot>& members = table_.channel(index).members;
-  if (channel.members == members.size() || channel.fastest_standing <= kAbove * channel.full_level()) return false;
+  if (channel.members == channel.flows || channel.fastest_standing <= kAbove * channel.full_level()) return false;
   faster_.clear();
   const BytesPerSecond limit = kAbove * channel.full_level();
-  for (const Slot slot : members) {
+  for (const Slot slot : table_.channel(index).members) {
     if (table_.flow(slot).rate > limit && member_of_[slot] == kNone) faster_.push_back(slot);
   }
   const auto rate = [&](Slot slot) { return table_.flow(slot).rate; };
@@ -133,7 +133,9 @@ void RateSolver::fill_by_passes() {
 void RateSolver::fill_by_queue() {
   if (rising_ == 0 && watched_ == 0) return;
   by_queue_ = true;
-  waiting_.clear();
+  BytesPerSecond least = kUncapped;
+  for (const std::uint32_t index : open_) least = std::min(least, channels_[index].next_level());
+  waiting_.clear(least < kUncapped ? std::max(least, BytesPerSecond()) : BytesPerSecond());
   for (const std::uint32_t index : open_) {
     channels_[index].key = waiting_.push(channels_[index].next_level(), index);
   }

@@ -59,6 +59,7 @@ class RateSolver {
     BytesPerSecond fastest_standing{};  // no standing flow on it is faster
     std::uint32_t rising = 0;
     std::uint32_t members = 0;
+    std::uint32_t flows = 0;  // on it: members and those that stand still
     std::uint32_t round = 0;  // the last resolve() that touched it
 
     /// The level at which its capacity is used up. \pre rising > 0.

@@ -40,8 +40,9 @@ Device as_device(const DeviceSpec& spec, const ClusterSpec& cluster, const std::
 DeviceId add_device(TopologyBuilder& builder, const DeviceSpec& spec, const ClusterSpec& cluster,
                     const std::string& prefix, int node) {
   Device device = as_device(spec, cluster, prefix, node);
-  if (spec.peer_rate)
-    device.through = builder.add_channel(device.name + " root complex, peer traffic", *spec.peer_rate);
+  if (spec.peer_rate) {
+    device.through = builder.add_channel(device.name + " root complex, peer traffic", *spec.peer_rate * kPassParts);
+  }
   if (spec.staging_rate) device.staging = builder.add_channel(device.name + ", staged copies", *spec.staging_rate);
   return builder.add(std::move(device));
 }

@@ -12,6 +12,7 @@
 
 #include "hardware/gpu.hpp"
 #include "hardware/link_type.hpp"
+#include "hardware/sustained_clock.hpp"
 #include "topology/fabric_spec.hpp"
 #include "units/diagnostic.hpp"
 #include "units/quantity.hpp"
@@ -58,6 +59,12 @@ struct BusOfCard {
   int lanes = 1;
 };
 
+/// What others take of every link of a kind.
+struct BackgroundTraffic {
+  std::string kind = {};  ///< pcie, ethernet...
+  double share = 0.0;     ///< of the rate; [0, 0.95]
+};
+
 /// The hardware a job runs on.
 struct ClusterSpec {
   MachineSpec machine = {};
@@ -72,6 +79,9 @@ struct ClusterSpec {
   std::optional<bool> peer_to_peer = {};
   std::optional<bool> gpudirect = {};            ///< in place of the machine's
   std::optional<EqualCostSpec> equal_cost = {};  ///< in place of the fabric's
+  std::optional<Cooling> cooling = {};           ///< not given: cards keep up their clocks
+  std::optional<Watts> power_limit = {};         ///< below the card's own
+  std::vector<BackgroundTraffic> background = {};
 };
 
 }  // namespace gpuscale

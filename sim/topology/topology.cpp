@@ -15,6 +15,11 @@ Topology& Topology::operator=(Topology&&) noexcept = default;
 std::span<const Device> Topology::devices() const { return graph_->devices; }
 std::span<const Link> Topology::links() const { return graph_->links; }
 std::span<const Channel> Topology::channels() const { return graph_->channels; }
+std::span<const LinkId> Topology::links_from(DeviceId device) const {
+  const std::size_t first = graph_->first_link[device.index()];
+  const std::size_t last = graph_->first_link[device.index() + 1];
+  return std::span(graph_->links_by_device).subspan(first, last - first);
+}
 std::span<const DeviceId> Topology::gpus() const { return graph_->gpus; }
 int Topology::nodes() const { return static_cast<int>(graph_->boxes.size()); }
 const TorusGrid& Topology::torus() const { return graph_->fabric.torus(); }
@@ -66,6 +71,7 @@ void TopologyBuilder::set_torus(TorusGrid torus) { graph_->torus = std::move(tor
 void TopologyBuilder::set_equal_cost(EqualCostSpec equal_cost) { graph_->equal_cost = equal_cost; }
 
 Topology TopologyBuilder::build() && {
+  graph_->sort_links();
   graph_->sort_into_boxes();
   graph_->check_reach();
   return Topology(std::move(graph_));

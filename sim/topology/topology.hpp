@@ -17,6 +17,9 @@
 
 namespace gpuscale {
 
+/// What a byte takes of a root complex's channel that passes it from port to port of PCIe; see Topology::route().
+inline constexpr int kPassParts = 4;
+
 struct Device {
   std::string name;  ///< unique in the topology, such as node3.gpu0; the node is left out if there is one
   DeviceKind kind = DeviceKind::gpu;
@@ -24,8 +27,9 @@ struct Device {
   bool peer_to_peer = false;  ///< gpu: may copy to another of its box over PCIe
   bool own_links = true;      ///< gpu: may copy to another over NVLink or, of a TPU, the links of the pod
   bool gpudirect = false;     ///< gpu: the network adapter reads and writes its memory without the host
-  ChannelId through = {};     ///< cpu: peer traffic that passes its root complex; may be invalid
-  ChannelId staging = {};     ///< memory: copies between GPUs that pass through it; may be invalid
+  /// cpu: peer traffic that passes its root complex, kPassParts bytes for each; may be invalid
+  ChannelId through = {};
+  ChannelId staging = {};  ///< memory: copies between GPUs that pass through it; may be invalid
 };
 
 struct Link {
@@ -66,6 +70,9 @@ class Topology {
   [[nodiscard]] std::span<const Channel> channels() const;
   [[nodiscard]] const Device& device(DeviceId id) const { return devices()[id.index()]; }
 
+  /// The links that leave a device, in the order they were added.
+  [[nodiscard]] std::span<const LinkId> links_from(DeviceId device) const;
+
   /// All GPUs, in the order they were added.
   [[nodiscard]] std::span<const DeviceId> gpus() const;
 
@@ -73,8 +80,10 @@ class Topology {
   /// PCIe where both ends may; otherwise through the memory nearest to the sender. Between boxes: by the
   /// adapters nearest to both ends, through host memory at an end without GPUDirect. Among equal ways
   /// the one with fewest links, then least latency, then lowest link numbers; among equal ways between
-  /// switches as EqualCostSpec says. Cached; safe to call from one thread at a time. The same device: an
-  /// empty route. \throws ScenarioError if no way leads there.
+  /// switches as EqualCostSpec says. Traffic between two GPUs, or a GPU and an adapter, also loads the root complexes
+  /// that it passes: kPassParts from port to port, three quarters of that where it crosses to another socket or comes
+  /// from one. Cached; safe to call from one thread at a time. The same device: an empty route. \throws ScenarioError
+  /// if no way leads there.
   [[nodiscard]] const Route& route(DeviceId from, DeviceId to) const;
 
   /// The host memory with the shortest way from a device of a box; invalid if it reaches none.

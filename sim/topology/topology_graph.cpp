@@ -13,9 +13,24 @@ namespace {
 /// Links that cards have among themselves, beside the bus of the host.
 bool is_own_link(std::string_view kind) { return kind == "nvlink" || kind == "fabric"; }
 
+/// Peer traffic counts at a root complex by every port of PCIe that it passes there and, half as much, by every link
+/// to another socket: kPassParts where it goes from port to port, three quarters of that at either end of a crossing.
+constexpr int kSocketParts = 1;
+constexpr int kPortParts = 2;
+static_assert(2 * kPortParts == kPassParts);
+
 [[noreturn]] void refuse(std::string text) { throw ScenarioError({{Place{}, std::move(text)}}); }
 
 }  // namespace
+
+void Topology::Graph::sort_links() {
+  first_link.assign(devices.size() + 1, 0);
+  for (const Link& link : links) ++first_link[link.from.index() + 1];
+  for (std::size_t i = 0; i < devices.size(); ++i) first_link[i + 1] += first_link[i];
+  std::vector<std::uint32_t> next(first_link.begin(), first_link.end() - 1);
+  links_by_device.resize(links.size());
+  for (std::size_t i = 0; i < links.size(); ++i) links_by_device[next[links[i].from.index()]++] = LinkId(i);
+}
 
 void Topology::Graph::sort_into_boxes() {
   place.assign(devices.size(), 0);
@@ -196,19 +211,23 @@ Topology::Graph::Way Topology::Graph::find_way(DeviceId from, DeviceId to) {
   return std::move(*way);
 }
 
-void Topology::Graph::append_piece(Route& route, const std::vector<LinkId>& piece, bool between_boxes) const {
+void Topology::Graph::append_piece(Route& route, const std::vector<LinkId>& piece) const {
   route.links.insert(route.links.end(), piece.begin(), piece.end());
-  for (std::size_t i = 0; i < piece.size(); ++i) {
-    const Link& link = links[piece[i].index()];
+  const auto ends_in_memory = [&] {
+    const auto is_memory = [&](DeviceId id) { return devices[id.index()].kind == DeviceKind::memory; };
+    return is_memory(links[piece.front().index()].from) || is_memory(links[piece.back().index()].to);
+  };
+  const bool between_peers = !piece.empty() && !ends_in_memory();
+  for (const LinkId id : piece) {
+    const Link& link = links[id.index()];
     route.channels.push_back(link.channel);
     route.latency += link.latency;
-    if (i + 1 == piece.size()) continue;
-    // Peer traffic that a root complex passes from port to port; on its way to a network adapter of the
-    // other socket it also counts where it leaves for that.
-    const std::string& next = links[piece[i + 1].index()].kind;
-    const bool passes = link.kind == "pcie" && (next == "pcie" || (between_boxes && next == "socket"));
-    const Device& reached = devices[link.to.index()];
-    if (passes && reached.through.valid()) route.channels.push_back(reached.through);
+    if (!between_peers) continue;
+    const int parts = link.kind == "pcie" ? kPortParts : link.kind == "socket" ? kSocketParts : 0;
+    for (const DeviceId end : {link.from, link.to}) {
+      const ChannelId through = devices[end.index()].through;
+      if (through.valid()) route.channels.insert(route.channels.end(), static_cast<std::size_t>(parts), through);
+    }
   }
 }
 
@@ -218,7 +237,7 @@ Route Topology::Graph::find_route(DeviceId from, DeviceId to) {
   route.staged = !way.memories.empty();
   route.over_nvlink = way.over_own_links;
   route.crosses_nodes = devices[from.index()].node != devices[to.index()].node;
-  for (const std::vector<LinkId>& piece : way.pieces) append_piece(route, piece, route.crosses_nodes);
+  for (const std::vector<LinkId>& piece : way.pieces) append_piece(route, piece);
   for (const DeviceId memory : way.memories) {
     const ChannelId staging = devices[memory.index()].staging;
     if (staging.valid()) route.channels.push_back(staging);

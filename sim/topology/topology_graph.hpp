@@ -21,6 +21,8 @@ struct Topology::Graph {
   std::vector<Link> links;
   std::vector<Channel> channels;
   std::vector<DeviceId> gpus;
+  std::vector<LinkId> links_by_device;    ///< links by the device that they leave
+  std::vector<std::uint32_t> first_link;  ///< by device: where its links begin there, and a last one where all end
   TorusGrid torus;
   EqualCostSpec equal_cost;
 
@@ -43,6 +45,8 @@ struct Topology::Graph {
     bool over_own_links = false;
   };
 
+  /// Sorts links by the device that they leave; call once, when both are complete.
+  void sort_links();
   /// Sorts devices and links into boxes and a fabric; call once, when both are complete.
   void sort_into_boxes();
   /// \throws ScenarioError if a GPU cannot be reached from another or lacks a host memory it needs.
@@ -61,7 +65,7 @@ struct Topology::Graph {
   [[nodiscard]] std::optional<Way> way_between_boxes(DeviceId from, DeviceId to);
   [[nodiscard]] std::optional<Way> way_by_adapters(DeviceId from, DeviceId first, DeviceId second, DeviceId to);
   [[nodiscard]] std::optional<Way> half_way(DeviceId device, DeviceId adapter, bool outwards);
-  void append_piece(Route& route, const std::vector<LinkId>& piece, bool between_boxes) const;
+  void append_piece(Route& route, const std::vector<LinkId>& piece) const;
 };
 
 }  // namespace gpuscale

@@ -116,7 +116,7 @@ bool oracle(std::string_view pattern) {
     agree = flows_agree("random, all at once", fat_tree(), random_flows(2'048, kTreeHosts, false)) && agree;
   if (wanted("random, each host in turn")) agree = turns_agree("random, each host in turn", Turns::per_host) && agree;
   if (wanted("random, Poisson arrivals"))
-    agree = flows_agree("random, Poisson arrivals", fat_tree(), poisson_flows(4'000, kTreeHosts, 0.5)) && agree;
+    agree = flows_agree("random, Poisson arrivals", fat_tree(), poisson_flows(20'000, kTreeHosts, 0.5)) && agree;
   return agree;
 }
 

@@ -83,7 +83,7 @@ TEST_SUITE("collective") {
     Transport transport;
     transport.server_rate = 5_GBps;
     const RankGroup group(machine, participants_of(machine, plan), transport, &plan_time);
-    add_cpu_server(plan, group, of_size(100_MB), RankTasks(2), plan.add_lane("server"), 0.0);
+    add_cpu_server(plan, group, of_size(100_MB), RankTasks(2), {.lane = plan.add_lane("server")});
     // Each card has its own slot: 10 ms up, one addition of 20 ms, 10 ms down.
     CHECK(seconds(execute(std::move(plan).build(), machine).end) == doctest::Approx(40e-3).epsilon(1e-9));
   }

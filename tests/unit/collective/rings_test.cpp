@@ -1,4 +1,3 @@
-#include "execution/execute.hpp"
 #include "collective/rings.hpp"
 
 #include <algorithm>
@@ -6,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "collective/rank_group.hpp"
+#include "execution/execute.hpp"
 #include "unit/machines.hpp"
 
 using namespace gpuscale;
@@ -66,6 +66,17 @@ BytesPerSecond ring_rate(const Topology& topology, std::size_t ranks) {
 }  // namespace
 
 TEST_SUITE("collective") {
+  TEST_CASE("one search serves all groups that are joined alike") {
+    const Topology machine = cube_mesh();
+    RingFinder finder;
+    for (const std::vector<std::size_t>& ranks :
+         std::vector<std::vector<std::size_t>>{{0, 1, 2, 3}, {4, 5, 6, 7}, {0, 1, 2, 3, 4}, {0, 3, 4, 7}}) {
+      std::vector<DeviceId> gpus;
+      for (const std::size_t rank : ranks) gpus.push_back(machine.gpus()[rank]);
+      CHECK(finder.rings(machine, gpus) == find_rings(machine, gpus));
+    }
+  }
+
   TEST_CASE("eight GPUs of a DGX-1 exchange over all six links of each") {
     const Topology box = cube_mesh();
     CHECK(find_rings(box, box.gpus()).size() == 6);

@@ -63,4 +63,15 @@ TEST_SUITE("network") {
       CHECK(agrees);
     }
   }
+
+  TEST_CASE("room made for many flows changes nothing") {
+    CompletionHeap heap;
+    heap.set(3, Time(30));
+    heap.expect(1000, 2000);
+    CHECK(heap.size() == 1);
+    CHECK(heap.next() == Time(30));
+    heap.set(1999, Time(20));
+    heap.refresh();
+    CHECK(heap.next() == Time(20));
+  }
 }

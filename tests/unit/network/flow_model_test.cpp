@@ -78,6 +78,54 @@ TEST_SUITE("network") {
     CHECK(drain(flows) == std::vector<Completion>{{Time(300'000'000'000), 1}, {Time(400'000'000'000), 2}});
   }
 
+  TEST_CASE("a flow that starts as another ends on the same way has its rate at once") {
+    FlowModel flows(Channels{10_GBps});
+    flows.start(kStart, on(0), 1_GB, 1);
+    flows.start(kStart, on(0), 4_GB, 2);
+    flows.settle(kStart);
+    const Time now(200'000'000'000);
+    Tags tags;
+    flows.finish(now, tags);
+    CHECK(tags == Tags{1});
+    const FlowId next = flows.start(now, on(0), 1_GB, 3);
+    CHECK(flows.rate(next) == 5_GBps);
+    flows.settle(now);
+    CHECK(flows.rate(next) == 5_GBps);
+    // 1 GB more at 5 GB/s; then the last 2 GB alone.
+    CHECK(drain(flows) == std::vector<Completion>{{Time(400'000'000'000), 3}, {Time(600'000'000'000), 2}});
+  }
+
+  TEST_CASE("a flow of another cap or weight does not take the rate of one that ends") {
+    for (const bool capped : {true, false}) {
+      CAPTURE(capped);
+      FlowModel flows(Channels{10_GBps});
+      flows.start(kStart, on(0), 1_GB, 1);
+      flows.settle(kStart);
+      const Time now = flows.next_completion();
+      Tags tags;
+      flows.finish(now, tags);
+      const FlowId next = flows.start(now, on(0, capped ? 1.0 : 2.0), 1_GB, 2, capped ? 4_GBps : kUncapped);
+      CHECK(flows.rate(next) == BytesPerSecond());
+      flows.settle(now);
+      CHECK(flows.rate(next) == (capped ? 4_GBps : 5_GBps));
+    }
+  }
+
+  TEST_CASE("the place of a flow that ended is gone with its instant") {
+    FlowModel flows(Channels{10_GBps});
+    flows.start(kStart, on(0), 1_GB, 1);
+    flows.settle(kStart);
+    const Time end = flows.next_completion();
+    Tags tags;
+    flows.finish(end, tags);
+    const Time later(end.picoseconds() + 50'000'000'000);
+    const FlowId next = flows.start(later, on(0), 1_GB, 2);
+    CHECK(flows.rate(next) == BytesPerSecond());
+    flows.settle(later);
+    CHECK(drain(flows) == std::vector<Completion>{{Time(later.picoseconds() + 100'000'000'000), 2}});
+    CHECK(flows.busy_time(ChannelId(0)).count() == doctest::Approx(0.2).epsilon(1e-12));
+  }
+
   TEST_CASE("an end ripples through flows that share no channel with it") {
     // a + b <= 2, b + c <= 7, c + d <= 20: rates 1 1 6 14. Without a: b = 2, c = 5, d = 15.
     FlowModel flows(Channels{2_GBps, 7_GBps, 20_GBps});

@@ -75,7 +75,40 @@ TEST_SUITE("topology") {
     builder.connect(b, cpu, link_type(12_GBps, 1_us), 1);
     const Topology machine = std::move(builder).build();
     const Route& route = machine.route(a, b);
-    CHECK(std::ranges::count(route.channels, limit) == 1);
+    CHECK(std::ranges::count(route.channels, limit) == kPassParts);
+  }
+
+  TEST_CASE(
+      "peer traffic between sockets loads both root complexes by three quarters and copies in host memory neither") {
+    TopologyBuilder builder;
+    std::vector<ChannelId> limits;
+    std::vector<DeviceId> cpus;
+    std::vector<DeviceId> gpus;
+    std::vector<DeviceId> memories;
+    for (int i = 0; i < 2; ++i) {
+      const std::string number = std::to_string(i);
+      limits.push_back(builder.add_channel("root" + number, 9_GBps));
+      cpus.push_back(builder.add({.name = "cpu" + number, .kind = DeviceKind::cpu, .through = limits.back()}));
+      gpus.push_back(builder.add({.name = "gpu" + number, .peer_to_peer = true}));
+      memories.push_back(builder.add({.name = "memory" + number, .kind = DeviceKind::memory}));
+      builder.connect(gpus.back(), cpus.back(), link_type(12_GBps, 1_us), 1);
+      builder.connect(memories.back(), cpus.back(), link_type(60_GBps, 0_us, "memory"), 1);
+    }
+    builder.connect(cpus[0], cpus[1], link_type(15_GBps, 1_us, "socket"), 1);
+    const Topology machine = std::move(builder).build();
+    for (const ChannelId limit : limits) {
+      CHECK(std::ranges::count(machine.route(gpus[0], gpus[1]).channels, limit) == kPassParts * 3 / 4);
+      CHECK(std::ranges::count(machine.route(gpus[0], memories[1]).channels, limit) == 0);
+    }
+  }
+
+  TEST_CASE("the links of a device are those that leave it") {
+    const Topology machine = star_of(3, 10_GBps);
+    for (std::size_t i = 0; i < machine.devices().size(); ++i) {
+      const DeviceId device(i);
+      CHECK(machine.links_from(device).size() == (machine.device(device).kind == DeviceKind::gpu ? 1 : 3));
+      for (const LinkId id : machine.links_from(device)) CHECK(machine.links()[id.index()].from == device);
+    }
   }
 
   TEST_CASE("a GPU that no link reaches is named") {
