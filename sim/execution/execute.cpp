@@ -28,6 +28,25 @@ std::vector<BytesPerSecond> rates_of(std::span<const Channel> channels) {
   return rates;
 }
 
+/// The channels that a plan loads, ascending.
+std::vector<ChannelId> channels_of(const Plan& plan) {
+  std::vector<ChannelId> channels;
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    if (!plan.task(TaskId(i)).is_transfer) continue;
+    for (const ChannelLoad& load : plan.loads(TaskId(i))) channels.push_back(load.channel);
+  }
+  std::ranges::sort(channels);
+  channels.erase(std::unique(channels.begin(), channels.end()), channels.end());
+  return channels;
+}
+
+std::vector<BytesPerSecond> rates_of(std::span<const Channel> channels, std::span<const ChannelId> used) {
+  std::vector<BytesPerSecond> rates;
+  rates.reserve(used.size());
+  for (const ChannelId channel : used) rates.push_back(channels[channel.index()].rate);
+  return rates;
+}
+
 /// The state of a run. Events come from the queue; each handler moves tasks on.
 class Execution {
  public:
@@ -37,6 +56,17 @@ class Execution {
         flows_(rates_of(topology.channels())),
         lanes_(plan),
         waiting_for_(plan.size()) {
+    timeline_.tasks.resize(plan.size());
+  }
+
+  /// Knows these channels only, which have to be all that the plan loads; the timeline then has no channels.
+  Execution(const Plan& plan, const Topology& topology, std::vector<ChannelId> used)
+      : plan_(plan),
+        channel_count_(0),
+        flows_(rates_of(topology.channels(), used)),
+        lanes_(plan),
+        waiting_for_(plan.size()),
+        used_(std::move(used)) {
     timeline_.tasks.resize(plan.size());
   }
 
@@ -122,7 +152,17 @@ class Execution {
       end_transfer(id, now);
       return;
     }
-    flows_.start(now, plan_.loads(id), task.amount, static_cast<std::uint32_t>(id.index()), task.cap);
+    flows_.start(now, loads_of(id), task.amount, static_cast<std::uint32_t>(id.index()), task.cap);
+  }
+
+  std::span<const ChannelLoad> loads_of(TaskId id) {
+    if (used_.empty()) return plan_.loads(id);
+    renumbered_.clear();
+    for (const ChannelLoad& load : plan_.loads(id)) {
+      const auto place = std::ranges::lower_bound(used_, load.channel) - used_.begin();
+      renumbered_.push_back({ChannelId(static_cast<std::size_t>(place)), load.weight});
+    }
+    return renumbered_;
   }
 
   void finish_flows(Time now) {
@@ -170,6 +210,8 @@ class Execution {
   EventQueue<Event> queue_;
   std::vector<std::uint32_t> waiting_for_;
   std::vector<std::uint32_t> finished_;
+  std::vector<ChannelId> used_ = {};          ///< empty: all
+  std::vector<ChannelLoad> renumbered_ = {};  ///< of the flow that starts
   Time announced_ = kNever;
   std::uint32_t network_generation_ = 0;
   std::size_t done_ = 0;
@@ -180,6 +222,10 @@ class Execution {
 
 Timeline execute(const Plan& plan, const Topology& topology) { return Execution(plan, topology).run(); }
 
-Seconds plan_time(const Plan& plan, const Topology& topology) { return execute(plan, topology).end.since_start(); }
+Seconds plan_time(const Plan& plan, const Topology& topology) {
+  std::vector<ChannelId> used = channels_of(plan);
+  if (used.empty()) return execute(plan, topology).end.since_start();
+  return Execution(plan, topology, std::move(used)).run().end.since_start();
+}
 
 }  // namespace gpuscale

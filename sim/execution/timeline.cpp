@@ -49,16 +49,18 @@ std::vector<TaskId>::const_iterator first_ending_after(const Timeline& timeline,
 }
 
 /// Books a piece of a compute task: as compute what it would have taken alone, the rest as exchange.
-void book_compute(StepTimes& times, const Task& task, const TaskTimes& span, Seconds piece) {
+void book_compute(PathTimes& times, const Task& task, const TaskTimes& span, Seconds piece) {
   const Seconds spent = span.end - span.start;
   const bool was_slowed = spent - task.duration > kRounding;
   const Seconds alone = was_slowed ? piece * (task.duration / spent) : piece;
-  times[static_cast<std::size_t>(Activity::compute)] += alone;
-  times[static_cast<std::size_t>(Activity::exchange)] += piece - alone;
+  times.activities[static_cast<std::size_t>(Activity::compute)] += alone;
+  if (!was_slowed) return;
+  times.activities[static_cast<std::size_t>(Activity::exchange)] += piece - alone;
+  times.exchanges[std::string(kSlowedCompute)] += piece - alone;
 }
 
 /// Books the compute of a lane during a span; returns the time of the span that is left.
-Seconds book_beside(StepTimes& times, const Plan& plan, const Timeline& timeline, const std::vector<TaskId>& computing,
+Seconds book_beside(PathTimes& times, const Plan& plan, const Timeline& timeline, const std::vector<TaskId>& computing,
                     const TaskTimes& span) {
   Seconds waiting = span.end - span.start;
   for (auto beside = first_ending_after(timeline, computing, span.start); beside != computing.end(); ++beside) {
@@ -74,7 +76,11 @@ Seconds book_beside(StepTimes& times, const Plan& plan, const Timeline& timeline
 }  // namespace
 
 StepTimes times_by_activity(const Plan& plan, const Timeline& timeline) {
-  StepTimes times{};
+  return path_times(plan, timeline).activities;
+}
+
+PathTimes path_times(const Plan& plan, const Timeline& timeline) {
+  PathTimes times;
   if (timeline.tasks.empty()) return times;
   const std::vector<TaskId> path = critical_path(timeline);
   std::map<LaneId, std::vector<TaskId>> computing;  // of lanes that wait on the path
@@ -89,9 +95,20 @@ StepTimes times_by_activity(const Plan& plan, const Timeline& timeline) {
     }
     const auto [found, is_new] = computing.try_emplace(lane);
     if (is_new) found->second = tasks_of_lane(plan, timeline, lane);
-    times[static_cast<std::size_t>(task.activity)] += book_beside(times, plan, timeline, found->second, span);
+    const Seconds waited = book_beside(times, plan, timeline, found->second, span);
+    times.activities[static_cast<std::size_t>(task.activity)] += waited;
+    if (task.activity == Activity::exchange) times.exchanges[plan.label(id)] += waited;
   }
   return times;
+}
+
+Seconds busiest_compute(const Plan& plan) {
+  std::vector<Seconds> lanes(plan.lane_count());
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    const Task& task = plan.task(TaskId(i));
+    if (task.activity == Activity::compute && task.lane.valid()) lanes[task.lane.index()] += task.duration;
+  }
+  return lanes.empty() ? Seconds() : *std::ranges::max_element(lanes);
 }
 
 std::uint64_t fingerprint(const Timeline& timeline) {

@@ -2,6 +2,9 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "plan/plan.hpp"
@@ -39,6 +42,18 @@ using StepTimes = std::array<Seconds, kActivityNames.size()>;
 /// for. While an exchange or the host is what a GPU waits for, time in which that GPU, the one that computes
 /// next on the path, still computes is compute. Time that compute loses to exchanges beside it is exchange.
 StepTimes times_by_activity(const Plan& plan, const Timeline& timeline);
+
+/// The same, and the exchange time of each label; what compute loses to exchanges beside it is under kSlowedCompute.
+struct PathTimes {
+  StepTimes activities{};
+  std::map<std::string, Seconds> exchanges = {};
+};
+PathTimes path_times(const Plan& plan, const Timeline& timeline);
+
+inline constexpr std::string_view kSlowedCompute = "compute slowed by exchanges";
+
+/// Compute of the lane that has most of it, alone at full speed: of a pipeline, its slowest stage without bubbles.
+Seconds busiest_compute(const Plan& plan);
 
 /// A number that changes when any time of the run changes: guards against silent change.
 std::uint64_t fingerprint(const Timeline& timeline);

@@ -47,7 +47,9 @@ Seconds plain_time(const Gpu& gpu, const AttentionKernel& kernel, Precision prec
 
 }  // namespace
 
-Seconds attention_time(const Gpu& gpu, const AttentionKernel& kernel, Precision precision) {
+Seconds attention_time(const Gpu& gpu, const AttentionKernel& kernel, Precision asked) {
+  // Training in fp8 multiplies weights in 8 bits; scores and values stay in 16 (Transformer Engine, torchao).
+  const Precision precision = asked == Precision::fp8 ? Precision::bf16 : asked;
   return kernel.fused ? fused_time(gpu, kernel, precision) : plain_time(gpu, kernel, precision);
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "hardware/kernel_time.hpp"
 #include "hardware/product.hpp"
@@ -43,10 +44,16 @@ double factor_of(const PassEfficiency& efficiency, Pass pass) {
   return 1.0;
 }
 
-/// Matrix units take channels in packs; narrower inputs are padded.
+/// Matrix units take channels in packs; narrower inputs are padded. The first layer of a colour image has kernels
+/// of its own, which pad three channels to four (cuDNN developer guide, tensor core convolutions).
 constexpr double kPack = 8.0;
+constexpr double kImagePack = 4.0;
 
-double packed(double channels, bool matrix) { return matrix ? std::ceil(channels / kPack) * kPack : channels; }
+double packed(double channels, bool matrix) {
+  if (!matrix) return channels;
+  const bool is_image = channels > kImagePack - 2.0 && channels <= kImagePack;
+  return is_image ? kImagePack : std::ceil(channels / kPack) * kPack;
+}
 
 /// Windows of neighbouring pixels overlap: what one of them loaded, the caches have for the others.
 double fetched_share(const Shape& shape) { return std::sqrt(std::min(1.0, shape.stride / shape.window)); }
@@ -66,18 +73,47 @@ Product implicit_product(const Shape& shape, Pass pass, bool matrix) {
   return {};
 }
 
-Seconds implicit_time(const Gpu& gpu, const ConvolutionKernel& kernel, const Shape& shape, const ProductUnits& units) {
-  const ConvolutionEfficiency& efficiency = gpu.family.convolution;
-  double factor = factor_of((units.matrix ? efficiency.matrix : efficiency.vector).rate, kernel.pass);
-  const bool strided = kernel.pass == Pass::backward_data && shape.stride > 1.0;
-  if (strided) factor *= efficiency.strided_data;
-  if (strided && units.narrow && shape.window < shape.stride) factor *= efficiency.vector_16bit.strided_data;
-  if (units.matrix && shape.in < kPack) factor *= efficiency.narrow_input;
+const ImplicitEfficiency& implicit_efficiency(const Gpu& gpu, bool matrix) {
+  return matrix ? gpu.family.convolution.matrix : gpu.family.convolution.vector;
+}
+
+/// Vector units have kernels that add up the errors of the inputs pixel by pixel where a stride leaves pixels out,
+/// and the parts of the gradient of the weights. What they add into is zeroed by a kernel before them.
+Seconds zeroing_time(const Gpu& gpu, Bytes zeroed) {
+  return traffic_time(gpu, zeroed, gpu.family.convolution.memory) + gpu.family.launch;
+}
+
+/// Further rate of matrix units whose packs of channels are not full.
+double narrow_factor(const Gpu& gpu, const Shape& shape, const ProductUnits& units) {
+  return units.matrix && shape.in < kPack ? gpu.family.convolution.narrow_input : 1.0;
+}
+
+/// The gradient of the weights has few tiles and a long depth, the pixels of the whole batch, over which it is
+/// split: always into the same parts on vector units, as far as it pays on matrix units.
+Seconds weights_time(const Gpu& gpu, const Shape& shape, const ProductUnits& units) {
+  const ImplicitEfficiency& efficiency = implicit_efficiency(gpu, units.matrix);
   ProductUnits split = units;
-  if (kernel.pass == Pass::backward_weights) {
-    split.deepest_split = std::max(1.0, std::floor(real(kernel.batch) * efficiency.weights_split));
+  split.deepest_split = std::max(1.0, std::floor(efficiency.weights_split));
+  split.always_split = !units.matrix;
+  const Product product = implicit_product(shape, Pass::backward_weights, units.matrix);
+  const Bytes gradient = product.m * product.n * product.batch * storage_size(Precision::fp32);
+  const double factor = efficiency.rate.backward_weights * narrow_factor(gpu, shape, units);
+  return product_time(gpu, split, product, factor) + zeroing_time(gpu, gradient);
+}
+
+Seconds implicit_time(const Gpu& gpu, const ConvolutionKernel& kernel, const Shape& shape, const ProductUnits& units) {
+  if (kernel.pass == Pass::backward_weights) return weights_time(gpu, shape, units);
+  const ConvolutionEfficiency& efficiency = gpu.family.convolution;
+  double factor =
+      factor_of(implicit_efficiency(gpu, units.matrix).rate, kernel.pass) * narrow_factor(gpu, shape, units);
+  Seconds zeroing;
+  if (kernel.pass == Pass::backward_data && shape.stride > 1.0) {
+    factor *= efficiency.strided_data;
+    if (units.narrow && shape.window < shape.stride) factor *= efficiency.vector_16bit.strided_data;
+    const Bytes errors = shape.input_pixels * shape.in * shape.groups * units.operand_size;
+    if (!units.matrix) zeroing = zeroing_time(gpu, errors);
   }
-  return product_time(gpu, split, implicit_product(shape, kernel.pass, units.matrix), factor);
+  return product_time(gpu, units, implicit_product(shape, kernel.pass, units.matrix), factor) + zeroing;
 }
 
 /// Each thread walks its own window, without reuse between channels: depthwise layers, single channels.
@@ -118,7 +154,9 @@ Seconds unfused_winograd_time(const Gpu& gpu, const ConvolutionKernel& kernel, c
   if (kernel.pass == Pass::backward_data) product = {tiles, shape.in, shape.out, transform.points};
   if (kernel.pass == Pass::backward_weights) product = {shape.in, shape.out, tiles, transform.points};
   const double elements = transform.points * (tiles * (shape.in + shape.out) + shape.in * shape.out);
-  const Bytes moved = 2.0 * elements * storage_size(Precision::fp32);
+  const Bytes transformed = elements * storage_size(Precision::fp32);
+  if (transformed > kernel.habit.workspace) return Seconds(std::numeric_limits<double>::infinity());
+  const Bytes moved = 2.0 * transformed;
   return product_time(gpu, units, product, factor_of(gpu.family.convolution.winograd, kernel.pass)) +
          traffic_time(gpu, moved, gpu.family.convolution.memory);
 }
@@ -128,7 +166,7 @@ Seconds with_winograd(const Gpu& gpu, const ConvolutionKernel& kernel, const Sha
                       Seconds direct) {
   constexpr Winograd kSmall3x3{.output = 2.0, .points = 16.0};
   constexpr Winograd kLarge3x3{.output = 4.0, .points = 36.0};
-  constexpr Winograd k5x5{.output = 2.0, .points = 36.0};
+  constexpr Winograd k5x5{.output = 5.0, .points = 81.0};  // winograd_nonfused 9x9_5x5, as profiles name it
   const bool square = kernel.kernel_height == kernel.kernel_width;
   const bool offered = factor_of(gpu.family.convolution.winograd, kernel.pass) > 0.0;
   if (!offered || !square || units.matrix || shape.groups > 1.0 || shape.stride > 1.0) return direct;
@@ -150,8 +188,7 @@ double narrow_peak(const Gpu& gpu, Precision precision) {
 ProductUnits convolution_units(const Gpu& gpu, Precision precision) {
   constexpr double kNarrowestTile = 32.0;
   ProductUnits units = product_units(gpu, precision);
-  const ConvolutionEfficiency& efficiency = gpu.family.convolution;
-  const ImplicitEfficiency& implicit = units.matrix ? efficiency.matrix : efficiency.vector;
+  const ImplicitEfficiency& implicit = implicit_efficiency(gpu, units.matrix);
   units.depth_half = implicit.depth_half;
   units.operand_rate = operand_rate(gpu, implicit.operand_rate);
   units.narrowest_tile = kNarrowestTile;
@@ -159,7 +196,7 @@ ProductUnits convolution_units(const Gpu& gpu, Precision precision) {
   if (peak > 1.0) {
     units.narrow = true;
     units.operand_size = storage_size(precision);
-    units.rate = units.rate * std::min(peak, efficiency.vector_16bit.rate);
+    units.rate = units.rate * std::min(peak, gpu.family.convolution.vector_16bit.rate);
   }
   return units;
 }
@@ -172,6 +209,16 @@ Seconds arithmetic_time(const Gpu& gpu, const ConvolutionKernel& kernel, Precisi
   return with_winograd(gpu, kernel, shape, units, std::min(implicit, direct_time(gpu, kernel)));
 }
 
+/// Turning the tensors that a kernel reads and writes, each a pass over it: the input and the output, whichever
+/// the pass makes of them.
+Seconds layout_time(const Gpu& gpu, const ConvolutionKernel& kernel, const Shape& shape, Precision precision) {
+  const bool turned = kernel.habit.channels_first && storage_size(precision) == Bytes(2) &&
+                      on_matrix_units(gpu, precision) && kernel.groups == 1;
+  if (!turned) return Seconds();
+  const double numbers = shape.input_pixels * shape.in + shape.output_pixels * shape.out;
+  return stream_time(gpu, {.moved = 2.0 * numbers * storage_size(precision), .kernels = 2});
+}
+
 }  // namespace
 
 Seconds convolution_time(const Gpu& gpu, const ConvolutionKernel& kernel, Precision precision) {
@@ -180,7 +227,7 @@ Seconds convolution_time(const Gpu& gpu, const ConvolutionKernel& kernel, Precis
   const bool choice = precision == Precision::tf32 && on_matrix_units(gpu, precision);
   if (choice) arithmetic = std::min(arithmetic, arithmetic_time(gpu, kernel, Precision::fp32));
   const Seconds memory = traffic_time(gpu, least_traffic(kernel, precision), gpu.family.convolution.memory);
-  return std::max(arithmetic, memory) + gpu.family.launch;
+  return std::max(arithmetic, memory) + gpu.family.launch + layout_time(gpu, kernel, shape_of(kernel), precision);
 }
 
 }  // namespace gpuscale

@@ -50,6 +50,9 @@ struct ImplicitEfficiency {
   PassEfficiency rate;
   double depth_half = 30.0;     ///< as in ProductEfficiency
   double operand_rate = 100.0;  ///< as in ProductEfficiency
+  /// Parts into which the products of backward_weights are split along their depth, the pixels of the batch: always
+  /// on vector units, at most on matrix units; [1, 64].
+  double weights_split = 10.0;
 
   bool operator==(const ImplicitEfficiency&) const = default;
 };
@@ -67,10 +70,7 @@ struct ConvolutionEfficiency {
   ImplicitEfficiency vector;  ///< fp32 and narrower storage on vector units
   ImplicitEfficiency matrix;  ///< on matrix units
   NarrowEfficiency vector_16bit;
-  PassEfficiency winograd;  ///< products of a Winograd transform on vector units; 0: the library has none
-  /// Parts over which the products of backward_weights may be split along their depth, the pixels, for each sample
-  /// of the batch: their kernels hand out whole samples, or rows of them; (0, 64].
-  double weights_split = 4.0;
+  PassEfficiency winograd;    ///< products of a Winograd transform on vector units; 0: the library has none
   double strided_data = 0.5;  ///< further factor on backward_data where the stride is above one; (0, 1]
   double narrow_input = 0.5;  ///< further factor on matrix units below eight input channels a group; (0, 1]
   double direct = 0.15;       ///< fraction of the vector peak of kernels without operand reuse: depthwise; (0, 1]
@@ -79,12 +79,21 @@ struct ConvolutionEfficiency {
   bool operator==(const ConvolutionEfficiency&) const = default;
 };
 
+/// Kernels that run all steps in one launch and keep the recurrent weights in registers.
+struct PersistentEfficiency {
+  Bytes on_chip = Bytes(0);         ///< weights that a multiprocessor can hold; 0: the library has no such kernels
+  Seconds barrier = Seconds(2e-6);  ///< per step: all multiprocessors wait for each other
+
+  bool operator==(const PersistentEfficiency&) const = default;
+};
+
 struct RecurrentEfficiency {
   Seconds step = Seconds(15e-6);  ///< fixed cost of a time step beside its product: launches, element-wise part
   double memory = 0.6;            ///< fraction of the memory bandwidth at which steps read their weights; (0, 1]
   double forward = 0.6;           ///< rate of the step's product relative to a GEMM; (0, 1.2]
   double backward_data = 0.5;     ///< (0, 1.2]
   double backward_weights = 0.9;  ///< rate of the one product over all steps relative to a GEMM; (0, 1.2]
+  PersistentEfficiency persistent = {};
 
   bool operator==(const RecurrentEfficiency&) const = default;
 };

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "hardware/family.hpp"
 #include "hardware/precision.hpp"
@@ -25,6 +26,11 @@ struct LinkChoice {
 
   bool operator==(const LinkChoice&) const = default;
 };
+
+/// Where a cooler leaves its heat: a blower outside the case, open-air fans inside, water at a radiator.
+enum class Cooler { blower, open_air, water };
+
+inline constexpr std::array<std::string_view, 3> kCoolerNames = {"blower", "open_air", "water"};
 
 /// One GPU, as its vendor describes it. Figures and their sources live in topologies/gpus/.
 struct Gpu {
@@ -50,6 +56,7 @@ struct Gpu {
   int copy_engines = 1;
   Watts power_limit;
   Watts idle_power;
+  std::optional<Cooler> cooler = {};  ///< of the reference design; empty where the box brings the air
 };
 
 /// Whether products of this precision run on the matrix units.

@@ -5,6 +5,7 @@
 /// on a card is kernel_time.hpp.
 
 #include <cstdint>
+#include <limits>
 #include <variant>
 
 #include "hardware/precision.hpp"
@@ -25,6 +26,15 @@ struct GemmKernel {
 /// Which of a layer's three products: outputs, errors of the inputs, gradients of the weights.
 enum class Pass { forward, backward_data, backward_weights };
 
+/// How a framework calls the convolution library.
+struct ConvolutionHabit {
+  /// Tensors lie in memory channel by channel; 16-bit kernels on matrix units want them pixel by pixel.
+  bool channels_first = false;
+  Bytes workspace = Bytes(std::numeric_limits<double>::infinity());  ///< that an algorithm may use; >= 0
+
+  bool operator==(const ConvolutionHabit&) const = default;
+};
+
 struct ConvolutionKernel {
   Pass pass = Pass::forward;
   std::int64_t batch = 1;
@@ -39,6 +49,7 @@ struct ConvolutionKernel {
   std::int64_t stride_height = 1;
   std::int64_t stride_width = 1;
   std::int64_t groups = 1;
+  ConvolutionHabit habit = {};
 
   bool operator==(const ConvolutionKernel&) const = default;
 };
@@ -59,6 +70,7 @@ struct RecurrentKernel {
   std::int64_t input = 1;   ///< width of the layer's input
   std::int64_t hidden = 1;  ///< units
   std::int64_t steps = 1;   ///< sequence length
+  bool persistent = false;  ///< the library may keep the recurrent weights on chip, where they fit
 
   bool operator==(const RecurrentKernel&) const = default;
 };

@@ -29,6 +29,7 @@ struct Search {
   double seconds_per_operand;  // the same
   double depth_half;
   double deepest_split;
+  bool always_split;
   double seconds_per_partial;  // writing and reading one partial sum
 };
 
@@ -50,8 +51,9 @@ double candidate_time(const Search& search, const Tile& tile, double tiles, doub
 double best_time_with(const Search& search, const Tile& tile) {
   const Product& product = search.product;
   const double tiles = std::ceil(product.m / tile.m) * std::ceil(product.n / tile.n) * product.batch;
-  double best = candidate_time(search, tile, tiles, 1.0);
   const double deepest = std::min(search.deepest_split, std::floor(product.k / kShortestSplit));
+  if (search.always_split) return candidate_time(search, tile, tiles, std::max(deepest, 1.0));
+  double best = candidate_time(search, tile, tiles, 1.0);
   for (const double waves : {1.0, 2.0}) {
     const double split = std::min(std::floor(waves * search.multiprocessors / tiles), deepest);
     if (split > 1.0) best = std::min(best, candidate_time(search, tile, tiles, split));
@@ -105,6 +107,7 @@ Seconds product_time(const Gpu& gpu, const ProductUnits& units, const Product& p
       .seconds_per_operand = gpu.multiprocessors * (units.operand_size / units.operand_rate).count() / factor,
       .depth_half = units.depth_half,
       .deepest_split = units.deepest_split,
+      .always_split = units.always_split,
       .seconds_per_partial = 8.0 / bandwidth};
   double best = best_time_with(search, kTiles[0]);
   for (const Tile& tile : kTiles) {

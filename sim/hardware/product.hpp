@@ -27,6 +27,7 @@ struct ProductUnits {
   double depth_half = 0.0;      ///< as in ProductEfficiency
   double narrowest_tile = 16.0;
   double deepest_split = 64.0;  ///< of the depth over multiprocessors
+  bool always_split = false;    ///< into as many parts, whether it pays or not
   bool matrix = false;
   bool narrow = false;  ///< 16-bit numbers on vector units with a rate of their own for them
 };

@@ -31,6 +31,30 @@ Seconds roofline(const Gpu& gpu, Precision precision, const Product& product, do
   return std::max(arithmetic, traffic_time(gpu, count * storage_size(precision), memory));
 }
 
+/// A step of a persistent kernel: the product runs from registers, then every multiprocessor reads the new state,
+/// which the others have written, and all meet at a barrier.
+Seconds persistent_step(const Gpu& gpu, const ProductUnits& units, const Product& step) {
+  const Flop work(2.0 * step.m * step.n * step.k);
+  const Bytes states = step.n * std::max(step.m, step.k) * units.operand_size;
+  return work / units.rate + states * static_cast<double>(gpu.multiprocessors) / units.operand_rate +
+         gpu.family.recurrent.persistent.barrier;
+}
+
+/// Whether each multiprocessor has room for its share of the recurrent weights.
+bool stays_on_chip(const Gpu& gpu, const ProductUnits& units, const Product& step) {
+  const Bytes room = gpu.family.recurrent.persistent.on_chip * static_cast<double>(gpu.multiprocessors);
+  return step.m * step.k * units.operand_size <= room;
+}
+
+Seconds step_time(const Gpu& gpu, const RecurrentKernel& kernel, Precision precision, const Product& step) {
+  const RecurrentEfficiency& efficiency = gpu.family.recurrent;
+  const double factor = kernel.pass == Pass::forward ? efficiency.forward : efficiency.backward_data;
+  const Seconds launched = roofline(gpu, precision, step, factor, efficiency.memory) + efficiency.step;
+  if (!kernel.persistent) return launched;
+  const ProductUnits units = product_units(gpu, precision);
+  return stays_on_chip(gpu, units, step) ? std::min(launched, persistent_step(gpu, units, step)) : launched;
+}
+
 }  // namespace
 
 Seconds recurrent_time(const Gpu& gpu, const RecurrentKernel& kernel, Precision precision) {
@@ -47,9 +71,8 @@ Seconds recurrent_time(const Gpu& gpu, const RecurrentKernel& kernel, Precision 
                                 : Product{.m = layer.input, .n = sequence, .k = layer.gates};
   const Product step = forward ? Product{.m = layer.gates, .n = layer.batch, .k = layer.hidden}
                                : Product{.m = layer.hidden, .n = layer.batch, .k = layer.gates};
-  const double factor = forward ? efficiency.forward : efficiency.backward_data;
   return roofline(gpu, precision, input, 1.0, gpu.family.gemm.memory) + gpu.family.launch +
-         layer.steps * (roofline(gpu, precision, step, factor, efficiency.memory) + efficiency.step);
+         layer.steps * step_time(gpu, kernel, precision, step);
 }
 
 }  // namespace gpuscale

@@ -37,12 +37,13 @@ class Scanner {
   CsvRow next_row() {
     CsvRow row{.line = line_, .cells = {}};
     for (;;) {
+      row.starts.push_back(static_cast<int>(at_ - line_start_) + 1);
       row.cells.push_back(at_ < text_.size() && text_[at_] == '"' ? quoted() : plain());
       if (at_ >= text_.size()) return row;
       const bool ends = text_[at_] == '\n';
       ++at_;
       if (ends) {
-        ++line_;
+        begin_line(at_);
         return row;
       }
     }
@@ -61,7 +62,7 @@ class Scanner {
     const int opened = line_;
     std::string cell;
     for (++at_; at_ < text_.size(); ++at_) {
-      if (text_[at_] == '\n') ++line_;
+      if (text_[at_] == '\n') begin_line(at_ + 1);
       if (text_[at_] == '"') {
         const bool doubled = at_ + 1 < text_.size() && text_[at_ + 1] == '"';
         if (!doubled) return closed(std::move(cell));
@@ -81,6 +82,11 @@ class Scanner {
     return cell;
   }
 
+  void begin_line(std::size_t at) {
+    ++line_;
+    line_start_ = at;
+  }
+
   void note(int line, std::string text) {
     if (problems_.size() < kMostProblems) problems_.push_back({{file_, line, 0}, std::move(text)});
   }
@@ -89,6 +95,7 @@ class Scanner {
   const std::string& file_;
   std::size_t at_ = 0;
   int line_ = 1;
+  std::size_t line_start_ = 0;
   std::vector<Problem> problems_;
 };
 

@@ -17,6 +17,7 @@ namespace gpuscale {
 struct CsvRow {
   int line = 0;  ///< where the row begins, from 1
   std::vector<std::string> cells;
+  std::vector<int> starts = {};  ///< where each cell begins in its line, in bytes from 1
 };
 
 /// A table whose rows all have as many cells as it has columns. Cells are texts as written.

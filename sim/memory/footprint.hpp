@@ -29,22 +29,43 @@ struct Footprint {
 
 /// A footprint beside the card it must fit on.
 struct MemoryReport {
-  Footprint footprint;
-  Bytes capacity = {};  ///< of the card
+  Footprint footprint;                 ///< of the fullest rank
+  std::vector<Footprint> stages = {};  ///< by pipeline stage
+  Bytes capacity = {};                 ///< of the card
   bool fits = true;
   double largest_batch_per_gpu = 0;  ///< samples a GPU could hold, all else equal; 0 if none
 };
+
+/// Layers of one rank whose activations are alive as often as `alive` says: once for each microbatch in flight.
+struct HeldLayers {
+  std::size_t first = 0;  ///< of ModelWork::layers
+  std::size_t last = 0;   ///< one past the end
+  double alive = 1.0;
+
+  bool operator==(const HeldLayers&) const = default;
+};
+
+/// What is kept of activations; the rest is computed again.
+enum class Kept { everything, all_but_scores, half, unit_inputs };
 
 /// What a strategy adds or takes away; one rank's view.
 struct MemoryOptions {
   Precision precision = Precision::fp32;
   Optimizer optimizer = Optimizer::sgd_momentum;
-  bool optimizer_elsewhere = false;  ///< a parameter server keeps the state
+  bool optimizer_elsewhere = false;  ///< a parameter server or the CPU keeps the state
+  bool gradients_fp32 = false;       ///< summed in fp32 buffers, as Megatron-LM does
   Bytes exchange_buffers = {};
   Bytes framework = {};
-  double passes = 1.0;  ///< sub-batches whose activations are alive at once; the work is of one
+  double optimizer_share = 1.0;  ///< of optimizer state and master weights on this rank
+  double gradient_share = 1.0;
+  double parameter_share = 1.0;  ///< below one, the largest units are gathered when needed: two at a time
+  double expert_ranks = 1.0;     ///< experts are divided among so many of the ranks that share out the rest
+  Kept kept = Kept::everything;
+  bool has_input = true;                ///< the rank reads samples
+  std::vector<std::size_t> units = {};  ///< first layers of runs that are gathered or computed again as a whole
 };
 
-Footprint footprint(const ModelWork& work, const MemoryOptions& options);
+/// \pre `held` lists runs of layers within the work
+Footprint footprint(const ModelWork& work, const std::vector<HeldLayers>& held, const MemoryOptions& options);
 
 }  // namespace gpuscale

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 
 #include "collective/all_reduce.hpp"
 #include "parallel/step_builder.hpp"
@@ -15,81 +16,154 @@ namespace {
 constexpr double kForwardAndBackward = 3.0;  // backward makes two products of the size of forward's one
 
 /// Samples a pass; a remainder makes one more pass of the same size, which errs on the slow side.
-std::int64_t pass_size(const Job& job, const RankGrid& grid, std::int64_t replica_batch) {
-  const std::int64_t asked = job.parallel.model.sub_batch;
-  return grid.model > 1 && asked > 0 ? std::min(asked, replica_batch) : replica_batch;
+std::int64_t pass_size(const Job& job, const RankGrid& grid, const BatchSizes& batch) {
+  const ParallelConfig& parallel = job.parallel;
+  if (parallel.model.degree > 1) {
+    const std::int64_t asked = parallel.model.sub_batch;
+    return grid.tensor > 1 && asked > 0 ? std::min(asked, batch.replica) : batch.replica;
+  }
+  return std::max<std::int64_t>(1, batch.replica / microbatch_count(job, batch));
 }
 
-std::vector<Rank> add_ranks(PlanBuilder& plan, const Job& job, const ClusterSpec& spec, const Cluster& cluster) {
-  std::vector<Rank> ranks;
+/// Layers before the first that is split (or that every rank computes for all), in a net whose convolutions come first.
+std::size_t undivided_layers(const ModelWork& work, const ParallelConfig& parallel) {
+  if (parallel.model.degree < 2) return 0;
+  const auto split = std::ranges::find_if(work.layers, [&](const LayerWork& layer) {
+    return parallel.model.whole ? layer.kind == "linear" : !layer.forward_exchanges.empty();
+  });
+  const auto convolves = [](const LayerWork& layer) { return layer.kind == "conv"; };
+  if (split == work.layers.end() || !std::any_of(work.layers.begin(), split, convolves)) return 0;
+  return static_cast<std::size_t>(split - work.layers.begin());
+}
+
+/// Neighbours among the copies that share out what ZeRO divides.
+int shard_size(const ParallelConfig& parallel, const RankGrid& grid, const Cluster& cluster) {
+  if (parallel.shard.stage == 0) return 1;
+  const Members copies = grid.groups({RankAxis::context, RankAxis::data}).front();
+  if (!parallel.shard.within_node) return static_cast<int>(copies.size());
+  const auto node_of = [&](std::size_t rank) { return cluster.topology.device(cluster.ranks[rank]).node; };
+  const auto here =
+      std::ranges::count_if(copies, [&](std::size_t rank) { return node_of(rank) == node_of(copies.front()); });
+  // Of unequal boxes the shares must still be equal.
+  int size = static_cast<int>(here);
+  while (copies.size() % static_cast<std::size_t>(size) != 0) --size;
+  return size;
+}
+
+/// By rank: the number of its role. One for each stage, or each rank alone.
+std::vector<std::size_t> first_roles(const RankGrid& grid, bool fold) {
+  std::vector<std::size_t> roles;
+  std::map<int, std::size_t> numbers;
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(grid.size()); ++rank) {
+    const int stage = grid.place(rank, RankAxis::pipeline);
+    roles.push_back(fold ? numbers.try_emplace(stage, numbers.size()).first->second : rank);
+  }
+  return roles;
+}
+
+struct Ranks {
+  std::vector<Role> roles;
+  GroupExchanges::Ranks all;
+};
+
+/// Lanes for every role, and ranks on the lanes of their roles.
+Ranks add_ranks(PlanBuilder& plan, const Job& job, const ClusterSpec& spec, const Cluster& cluster,
+                const RankGrid& grid, std::vector<std::size_t> roles) {
+  Ranks ranks;
+  ranks.all.roles = std::move(roles);
   const bool shared = job.framework.host.shared;
   const LaneId shared_host = shared ? plan.add_lane("host") : LaneId();
-  for (const DeviceId gpu : cluster.ranks) {
-    const std::string& name = cluster.topology.device(gpu).name;
-    Rank rank;
-    rank.self = {.gpu = gpu,
-                 .compute = plan.add_lane(name + " compute"),
-                 .memory_bandwidth = spec.gpu.memory_bandwidth,
-                 .stream_bandwidth = spec.gpu.memory_bandwidth * spec.gpu.family.stream.memory};
-    rank.host = shared ? shared_host : plan.add_lane(name + " host");
-    ranks.push_back(rank);
+  for (std::size_t rank = 0; rank < ranks.all.roles.size(); ++rank) {
+    const std::string& name = cluster.topology.device(cluster.ranks[rank]).name;
+    if (ranks.all.roles[rank] == ranks.roles.size()) {
+      Role role{.first_rank = rank, .stage = grid.place(rank, RankAxis::pipeline)};
+      role.self = {.gpu = cluster.ranks[rank],
+                   .compute = plan.add_lane(name + " compute"),
+                   .memory_bandwidth = spec.gpu.memory_bandwidth,
+                   .stream_bandwidth = spec.gpu.memory_bandwidth * spec.gpu.family.stream.memory};
+      role.host = shared ? shared_host : plan.add_lane(name + " host");
+      ranks.roles.push_back(role);
+    }
+    Participant self = ranks.roles[ranks.all.roles[rank]].self;
+    self.gpu = cluster.ranks[rank];
+    ranks.all.participants.push_back(self);
   }
   return ranks;
 }
 
+/// Whether ranks may be taken as alike: not where they share a thread or a server, which serve them in turn.
+bool may_fold(const Job& job, const RankGrid& grid) {
+  const ExchangeAlgorithm algorithm = algorithm_in_force(job);
+  const bool one_for_all = algorithm == ExchangeAlgorithm::parameter_server_cpu ||
+                           algorithm == ExchangeAlgorithm::parameter_server_gpu ||
+                           algorithm == ExchangeAlgorithm::gather || algorithm == ExchangeAlgorithm::tree;
+  return job.parallel.fold && grid.size() > 1 && !job.framework.host.shared &&
+         (!one_for_all || job.parallel.independent) && job.parallel.exchange.fidelity == Fidelity::coupled;
+}
+
 void begin_step(StepBuilder& step) {
-  const Seconds cost = step.job.framework.host.step;
+  const Seconds cost = step.job.framework.host.step * step.job.calibration.host;
   if (cost.count() <= 0) return;
   TaskId once;
-  for (Rank& rank : step.ranks) {
+  for (Role& role : step.roles) {
     const bool already = step.job.framework.host.shared && once.valid();
     if (!already) {
       once = step.plan.add(
-          Work{.activity = Activity::host, .lane = rank.host, .duration = cost, .label = step.plan.label("step")});
+          Work{.activity = Activity::host, .lane = role.host, .duration = cost, .label = step.plan.label("step")},
+          {role.last});
     }
-    rank.last = once;
+    role.last = once;
   }
-}
-
-Bytes exchange_buffers(const StepBuilder& step) {
-  if (step.grid.data < 2) return {};
-  const double parameters = parameter_count(step.work);
-  const Codec& code = codec(step.job.parallel.exchange.codec);
-  Bytes buffers;
-  if (code.error_feedback) buffers += Bytes(4) * parameters;
-  if (code.kind != CodecKind::none) buffers += Bytes(parameters * code.bits_per_value / 8.0);
-  // A framework that collects tensors into pieces copies them there.
-  const bool collects = step.job.framework.exchange.bucket.count() > 0 || step.job.framework.exchange.whole_model;
-  if (collects) buffers += Bytes(4) * parameters;
-  return buffers;
 }
 
 void note_facts(StepBuilder& step) {
   const double samples = static_cast<double>(step.batch.global);
-  step.result.grid = step.grid;
-  step.result.batch = step.batch;
-  step.result.tokens_per_sample = step.work.tokens_per_sample;
+  PlannedStep& result = step.result;
+  result.grid = step.grid;
+  result.batch = step.batch;
+  result.tokens_per_sample = step.work.tokens_per_sample;
   const ModelWork whole = rank_work(step.job, RankGrid{}, 1);
-  step.result.parameters = parameter_count(whole);
-  step.result.model_flop = forward_flop_per_sample(whole) * kForwardAndBackward * samples;
-  step.result.work = step.work;
-  step.result.times = step.times;
-  step.result.passes = step.passes;
-  step.result.exchange_buffers = step.job.parallel.independent ? Bytes() : exchange_buffers(step);
+  result.parameters = parameter_count(whole);
+  result.model_flop = forward_flop_per_sample(whole) * (step.job.forward_only ? 1.0 : kForwardAndBackward) * samples;
+  result.work = step.work;
+  result.times = step.times;
+  result.parts = step.parts;
+  result.passes = step.passes;
+  result.undivided = step.undivided;
+  result.shard = step.shard;
+  result.roles = step.roles.size();
+  result.algorithm = algorithm_in_force(step.job);
+}
+
+void note_most_sent(PlannedStep& result) {
+  for (int stage = 0; stage < result.grid.pipeline; ++stage) {
+    Bytes encoded;
+    Bytes plain;
+    for (const SentBytes& sent : result.sent) {
+      if (sent.stage != stage) continue;
+      encoded += sent.encoded;
+      plain += sent.plain;
+    }
+    if (encoded < result.sent_per_gpu) continue;
+    result.sent_per_gpu = encoded;
+    result.sent_uncompressed_per_gpu = plain;
+  }
 }
 
 PlannedStep plan_transfer(const Job& job, const ClusterSpec& spec, const Cluster& cluster, PlanTimer plan_time) {
   check(cluster.ranks.size() >= 2, "the reader refuses a transfer between fewer than two GPUs");
   PlannedStep step;
   PlanBuilder plan;
-  const std::vector<Rank> ranks = add_ranks(plan, job, spec, cluster);
+  const RankGrid grid{.data = static_cast<int>(cluster.ranks.size())};
+  const Ranks ranks = add_ranks(plan, job, spec, cluster, grid, first_roles(grid, false));
   Exchange exchange;
   exchange.values = static_cast<double>(job.transfer->numbers);
   exchange.size = storage_size(job.precision) * exchange.values;
   exchange.codec = job.parallel.exchange.codec;
   exchange.label = plan.label("transfer");
   exchange.codec_label = plan.label("codec");
-  const RankGroup pair(cluster.topology, {ranks[0].self, ranks[1].self}, job.framework.transport, plan_time);
+  const RankGroup pair(cluster.topology, {ranks.all.participants[0], ranks.all.participants[1]},
+                       job.framework.transport, plan_time);
   add_send(plan, pair, exchange, TaskId());
   step.sent_per_gpu = encoded_size(codec(exchange.codec), exchange.values, exchange.size);
   step.sent_uncompressed_per_gpu = exchange.size;
@@ -98,13 +172,126 @@ PlannedStep plan_transfer(const Job& job, const ClusterSpec& spec, const Cluster
   return step;
 }
 
+/// Each role issues and computes each layer forward and backward in each pass.
+void refuse_too_many_tasks(const StepBuilder& step) {
+  const double tasks = 4.0 * static_cast<double>(step.work.layers.size()) * static_cast<double>(step.passes) *
+                       static_cast<double>(step.roles.size()) / step.grid.pipeline *
+                       static_cast<double>(step.job.parallel.average_every);
+  if (tasks <= kMostTasks) return;
+  const std::string_view way_out =
+      step.passes > step.grid.size() ? "use a larger 'strategy.model.sub_batch', fewer microbatches or a smaller batch"
+      : step.job.parallel.average_every > step.grid.size() ? "average more often"
+                                                           : "use fewer GPUs: every one is simulated";
+  throw ScenarioError({{Place{}, fmt::format("a step of {:.3g} tasks is more than the {:.0g} that one run may have; {}",
+                                             tasks, kMostTasks, way_out)}});
+}
+
+/// The layers of one pass, those before a layer split with each rank's own part of the whole batch.
+ModelWork work_of_passes(const Job& job, const RankGrid& grid, const BatchSizes& batch, std::size_t& undivided) {
+  ModelWork work = rank_work(job, grid, pass_size(job, grid, batch));
+  undivided = undivided_layers(work, job.parallel);
+  if (undivided == 0) return work;
+  const std::int64_t own = std::max<std::int64_t>(1, batch.replica / grid.tensor);
+  const ModelWork before = rank_work(job, RankGrid{}, own);
+  std::copy_n(before.layers.begin(), undivided, work.layers.begin());
+  return work;
+}
+
+/// The whole step; ranks of one role are simulated once. \throws NotAlike if they differ
+PlannedStep plan_step(const Job& job, const ClusterSpec& spec, const Cluster& cluster, PlanTimer plan_time,
+                      const std::vector<std::size_t>& roles) {
+  const RankGrid grid = rank_grid(job.parallel, static_cast<int>(cluster.ranks.size()));
+  const BatchSizes batch = batch_sizes(job, grid);
+  std::size_t undivided = 0;
+  ModelWork work = work_of_passes(job, grid, batch, undivided);
+  PlanBuilder plan;
+  Ranks ranks = add_ranks(plan, job, spec, cluster, grid, roles);
+  StepBuilder step{.job = job,
+                   .spec = spec,
+                   .cluster = cluster,
+                   .grid = grid,
+                   .batch = batch,
+                   .work = std::move(work),
+                   .undivided = undivided,
+                   .shard = shard_size(job.parallel, grid, cluster),
+                   .plan = std::move(plan),
+                   .roles = std::move(ranks.roles),
+                   .exchanges = GroupExchanges(cluster, std::move(ranks.all), job.framework.transport, plan_time)};
+  step.times = layer_times(step.work, spec.gpu, job);
+  step.parts = cut_into_parts(step.work, step.times, job.parallel.pipeline);
+  const std::int64_t pass = pass_size(job, grid, batch);
+  step.passes = job.parallel.model.degree > 1 ? (batch.replica + pass - 1) / pass : job.parallel.pipeline.microbatches;
+  refuse_too_many_tasks(step);
+  note_facts(step);
+
+  const bool exchanges = !job.parallel.independent && !job.forward_only && (grid.size() > 1 || updates_on_server(job));
+  const bool gathers = exchanges && step.result.algorithm == ExchangeAlgorithm::gather && grid.data == grid.size();
+  const bool averages = exchanges && job.parallel.average_every > 1;
+  step.result.steps = averages ? static_cast<int>(job.parallel.average_every) : 1;
+  for (int i = 0; i < step.result.steps; ++i) {
+    begin_step(step);
+    if (gathers) {
+      add_gathered_step(step);
+    } else {
+      add_forward_and_backward(step);
+      if (exchanges && !averages) add_gradient_exchange(step);
+    }
+    add_optimizer_step(step);
+  }
+  if (averages) add_parameter_average(step);
+  add_input(step);
+  note_most_sent(step.result);
+  step.result.stands_for = step.exchanges.merge_channels(step.plan);
+  step.result.plan = std::move(step.plan).build();
+  return std::move(step.result);
+}
+
+/// The job with as few microbatches, of the same size, as show all it exchanges.
+Job shortened(Job job, const RankGrid& grid) {
+  PipelineConfig& pipeline = job.parallel.pipeline;
+  if (job.parallel.model.degree > 1) return job;
+  const std::int64_t samples = batch_sizes(job, grid).replica / pipeline.microbatches;
+  pipeline.microbatches = std::min<std::int64_t>(pipeline.microbatches, pipeline.stages);
+  pipeline.micro_batch = 0;
+  job.batch = {.samples = samples * pipeline.microbatches * grid.data, .per_gpu = false};
+  job.parallel.average_every = std::min<std::int64_t>(job.parallel.average_every, 2);
+  return job;
+}
+
+/// By rank: the number of its role, the same for ranks that do the same at the same time. Starts with one role a
+/// stage and parts those that a short step shows to differ, until none do.
+std::vector<std::size_t> alike_ranks(const Job& job, const ClusterSpec& spec, const Cluster& cluster,
+                                     PlanTimer plan_time, const RankGrid& grid) {
+  constexpr std::size_t kFewRanks = 4;  // a role must stand for so many on average to be worth the search
+  const std::vector<std::size_t> alone = first_roles(grid, false);
+  if (!may_fold(job, grid)) return alone;
+  const auto count = [](const std::vector<std::size_t>& of) { return 1 + *std::ranges::max_element(of); };
+  const Job brief = shortened(job, grid);
+  std::vector<std::size_t> roles = first_roles(grid, true);
+  while (true) {
+    try {
+      plan_step(brief, spec, cluster, plan_time, roles);
+      return roles;
+    } catch (const NotAlike& differ) {
+      const bool worth_it = count(differ.roles) > count(roles) && count(differ.roles) * kFewRanks <= alone.size();
+      if (!worth_it) return alone;
+      roles = differ.roles;
+    }
+  }
+}
+
 }  // namespace
 
-RankGrid RankGrid::of(const ParallelConfig& config, int gpus) {
+RankGrid rank_grid(const ParallelConfig& config, int gpus) {
   RankGrid grid;
-  grid.model = config.model.degree;
-  grid.data = config.data > 0 ? config.data : gpus / grid.model;
-  check(grid.size() == gpus, "the reader refuses degrees that do not multiply to the GPU count");
+  grid.tensor = std::max(config.tensor.degree, config.model.degree);
+  grid.context = config.context.degree;
+  grid.pipeline = config.pipeline.stages;
+  grid.expert = config.expert.degree;
+  grid.order = config.order;
+  grid.data = config.data > 0 ? config.data : gpus / grid.replica();
+  check(grid.size() == gpus && grid.data % grid.expert == 0,
+        "the reader refuses degrees that do not multiply to the GPU count");
   return grid;
 }
 
@@ -112,7 +299,7 @@ BatchSizes batch_sizes(const Job& job, const RankGrid& grid) {
   BatchSizes sizes;
   if (job.batch.per_gpu) {
     // "per gpu" keeps the work of a GPU, so a copy of the model that spans several sees theirs together.
-    sizes.replica = job.batch.samples * grid.model;
+    sizes.replica = job.batch.samples * grid.replica();
     sizes.global = job.batch.samples * grid.size();
   } else {
     sizes.replica = job.batch.samples / grid.data;
@@ -121,63 +308,43 @@ BatchSizes batch_sizes(const Job& job, const RankGrid& grid) {
   return sizes;
 }
 
+std::int64_t microbatch_count(const Job& job, const BatchSizes& batch) {
+  const PipelineConfig& pipeline = job.parallel.pipeline;
+  return pipeline.micro_batch > 0 ? std::max<std::int64_t>(1, batch.replica / pipeline.micro_batch)
+                                  : pipeline.microbatches;
+}
+
 ModelWork rank_work(const Job& job, const RankGrid& grid, std::int64_t samples) {
+  const ParallelConfig& parallel = job.parallel;
   std::vector<Problem> problems;
+  const bool by_layers = parallel.model.degree > 1;
   ModelWork work = lower(job.model,
                          {.batch = samples,
                           .precision = job.precision,
                           .sequence = job.sequence,
                           .fused_elementwise = job.framework.fused_elementwise,
+                          .convolution = job.framework.convolution,
                           .fused_attention = job.framework.fused_attention,
                           .sparse_embeddings = job.framework.sparse_embedding,
-                          .model_split = grid.model},
+                          .model_split = by_layers && !parallel.model.whole ? grid.tensor : 1,
+                          .tensor = by_layers ? 1 : grid.tensor,
+                          .sequence_parallel = parallel.tensor.sequence_parallel && grid.tensor > 1,
+                          .context = grid.context,
+                          .context_method = parallel.context.method,
+                          .context_balanced = parallel.context.balanced,
+                          .expert = grid.expert,
+                          .expert_imbalance = grid.expert > 1 ? parallel.expert.imbalance : 1.0},
                          problems);
   if (!problems.empty()) throw ScenarioError(std::move(problems));
   return work;
 }
 
-/// Each rank issues and computes each layer forward and backward in each pass.
-static void refuse_too_many_tasks(const StepBuilder& step) {
-  const double tasks = 4.0 * static_cast<double>(step.work.layers.size()) * static_cast<double>(step.passes) *
-                       static_cast<double>(step.grid.size());
-  if (tasks <= kMostTasks) return;
-  const bool by_passes = step.passes > step.grid.size();
-  throw ScenarioError({{Place{}, fmt::format("a step of {:.3g} tasks is more than the {:.0g} that one run may have; {}",
-                                             tasks, kMostTasks,
-                                             by_passes ? "use a larger 'strategy.model.sub_batch' or a smaller batch"
-                                                       : "use fewer GPUs: every one is simulated")}});
-}
-
 PlannedStep build_plan(const Job& job, const ClusterSpec& spec, const Cluster& cluster, PlanTimer plan_time) {
   if (job.transfer) return plan_transfer(job, spec, cluster, plan_time);
-  const RankGrid grid = RankGrid::of(job.parallel, static_cast<int>(cluster.ranks.size()));
-  const BatchSizes batch = batch_sizes(job, grid);
-  const std::int64_t pass = pass_size(job, grid, batch.replica);
-  StepBuilder step{.job = job,
-                   .spec = spec,
-                   .cluster = cluster,
-                   .plan_time = plan_time,
-                   .grid = grid,
-                   .batch = batch,
-                   .work = rank_work(job, grid, pass)};
-  step.times = layer_times(step.work, spec.gpu, job);
-  step.passes = (batch.replica + pass - 1) / pass;
-  refuse_too_many_tasks(step);
-  step.ranks = add_ranks(step.plan, job, spec, cluster);
-  note_facts(step);
-  begin_step(step);
-  const bool exchanges = !job.parallel.independent && (grid.size() > 1 || updates_on_server(job));
-  step.result.algorithm = algorithm_in_force(job);
-  if (exchanges && step.result.algorithm == ExchangeAlgorithm::gather && grid.data == grid.size()) {
-    add_gathered_step(step);
-  } else {
-    add_forward_and_backward(step);
-    if (exchanges) add_gradient_exchange(step);
-  }
-  add_optimizer_step(step);
-  add_input(step);
-  step.result.plan = std::move(step.plan).build();
-  return std::move(step.result);
+  const RankGrid grid = rank_grid(job.parallel, static_cast<int>(cluster.ranks.size()));
+  Job settled = job;
+  settled.parallel.pipeline.microbatches = microbatch_count(job, batch_sizes(job, grid));
+  return plan_step(settled, spec, cluster, plan_time, alike_ranks(settled, spec, cluster, plan_time, grid));
 }
 
 }  // namespace gpuscale

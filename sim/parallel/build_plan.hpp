@@ -5,6 +5,8 @@
 
 #include "parallel/job.hpp"
 #include "parallel/layer_times.hpp"
+#include "parallel/rank_grid.hpp"
+#include "parallel/stages.hpp"
 #include "plan/plan.hpp"
 #include "topology/cluster.hpp"
 #include "topology/machine_spec.hpp"
@@ -12,15 +14,8 @@
 
 namespace gpuscale {
 
-/// How the GPUs of a job are arranged: `model` neighbours share a copy of the model, `data` copies.
-struct RankGrid {
-  int data = 1;
-  int model = 1;
-
-  /// From the degrees a user wrote; data 0 takes what is left. \pre they multiply to `gpus`.
-  static RankGrid of(const ParallelConfig& config, int gpus);
-  [[nodiscard]] int size() const { return data * model; }
-};
+/// The arrangement a user asked for; data 0 takes what is left. \pre degrees multiply to `gpus`
+RankGrid rank_grid(const ParallelConfig& config, int gpus);
 
 /// Samples one copy of the model sees in a step, and all copies together.
 struct BatchSizes {
@@ -30,26 +25,46 @@ struct BatchSizes {
 
 BatchSizes batch_sizes(const Job& job, const RankGrid& grid);
 
+/// Microbatches of a step: as told, or as many as the size of one makes.
+std::int64_t microbatch_count(const Job& job, const BatchSizes& batch);
+
 /// Whether the parameters live on a server that also updates them: then even one GPU pushes and pulls.
 bool updates_on_server(const Job& job);
+
+/// What ranks of a stage send for one purpose in a step.
+struct SentBytes {
+  std::string purpose = {};  ///< "gradient", "tensor", "pipeline"...
+  int stage = 0;
+  Bytes encoded = {};
+  Bytes plain = {};  ///< without codec
+};
+
+/// Of the tasks that update the weights.
+inline constexpr std::string_view kUpdateLabel = "optimizer";
 
 /// A plan and what a report wants to know about how it was made.
 struct PlannedStep {
   Plan plan;
+  int steps = 1;  ///< training steps in the plan: several where an exchange closes several
   RankGrid grid;
   BatchSizes batch;
   std::vector<LayerTime> times;  ///< by layer of `work`
   ModelWork work;                ///< of one pass of one rank
-  std::int64_t passes = 1;       ///< sub-batches whose activations are alive together
-  Bytes exchange_buffers;        ///< pieces being exchanged, codes and residuals, on every rank
+  std::vector<ModelPart> parts;  ///< of the model, in its order
+  std::int64_t passes = 1;       ///< microbatches, or sub-batches whose activations are alive together
+  std::size_t undivided = 0;     ///< layers before a layer split, computed once a step
+  int shard = 1;                 ///< copies among which ZeRO shares out
   Flop model_flop;               ///< forward and backward of the whole job, one step
   double parameters = 0;         ///< of the whole model
   std::int64_t tokens_per_sample = 0;
-  Bytes sent_per_gpu;  ///< by a rank in a step, encoded
+  std::vector<SentBytes> sent;
+  Bytes sent_per_gpu;  ///< by a rank in a step, encoded: of the stage that sends most
   Bytes sent_uncompressed_per_gpu;
   ExchangeAlgorithm algorithm = ExchangeAlgorithm::ring;  ///< used for gradients
   std::string algorithm_reason;                           ///< why, where it was chosen: of the largest exchange
   std::size_t exchanges = 0;                              ///< gradient exchanges in a step
+  std::size_t roles = 1;                                  ///< ranks that were simulated
+  std::vector<ChannelId> stands_for;                      ///< by channel: the simulated one it is like
 };
 
 /// The work of one rank for so many samples of a pass. \throws ScenarioError if the model's layers do not join.

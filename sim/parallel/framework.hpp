@@ -4,6 +4,7 @@
 #include <string>
 
 #include "collective/exchange.hpp"
+#include "hardware/kernel.hpp"
 #include "units/quantity.hpp"
 
 namespace gpuscale {
@@ -12,9 +13,13 @@ namespace gpuscale {
 struct HostCost {
   Seconds forward_operator = {};   ///< to issue one operator of the forward pass
   Seconds backward_operator = {};  ///< the same in the backward pass
-  Seconds step = {};               ///< once a step: session, loss read-back, zeroing, data hand-over
-  Seconds optimizer_tensor = {};   ///< to issue the update of one parameter tensor
-  bool shared = false;             ///< one interpreter issues for all GPUs of a process (GIL)
+  /// To run through one Transformer block beside its operators: modules, random states, checkpoints, autograd.
+  Seconds forward_block = {};
+  Seconds backward_block = {};
+  Seconds microbatch = {};        ///< once a microbatch on every stage: schedule, input, loss scale
+  Seconds step = {};              ///< once a step: session, loss read-back, zeroing, data hand-over
+  Seconds optimizer_tensor = {};  ///< to issue the update of one parameter tensor
+  bool shared = false;            ///< one interpreter issues for all GPUs of a process (GIL)
 };
 
 /// How a framework exchanges gradients when the scenario does not say otherwise.
@@ -40,12 +45,18 @@ struct Framework {
   /// Rate of its matrix products, convolutions and recurrent kernels relative to the GPU family's, which are those
   /// of the libraries that the family was measured with; above one: newer libraries; (0, 1.5].
   double kernel_efficiency = 1.0;
-  bool fused_elementwise = false;    ///< a compiler fuses element-wise operators into their neighbours
-  bool fused_attention = false;      ///< flash attention
-  bool fused_optimizer = false;      ///< one kernel for all tensors
-  bool optimizer_on_server = false;  ///< a parameter server updates; otherwise every GPU does
-  bool sparse_embedding = false;     ///< embedding gradients travel as the rows that were used
-  Bytes base_memory = {};            ///< context, libraries and allocator slack on every GPU
+  /// Rate of its fused attention relative to the GPU family's, which is that of the fastest kernels measured; (0, 1.5].
+  double attention_efficiency = 1.0;
+  bool fused_elementwise = false;     ///< a compiler fuses element-wise operators into their neighbours
+  ConvolutionHabit convolution = {};  ///< how it calls the convolution library
+  bool fused_attention = false;       ///< flash attention
+  bool fused_optimizer = false;       ///< one kernel for all tensors
+  bool optimizer_on_server = false;   ///< a parameter server updates; otherwise every GPU does
+  bool gradients_fp32 = false;        ///< sums gradients in fp32 buffers whatever the precision
+  bool contiguous_gradients = false;  ///< gradients lie in one buffer, from which pieces are sent
+  bool blocking_sends = true;         ///< a pipeline stage waits for what it sends before it goes on
+  bool sparse_embedding = false;      ///< embedding gradients travel as the rows that were used
+  Bytes base_memory = {};             ///< context, libraries and allocator slack on every GPU
 };
 
 }  // namespace gpuscale

@@ -1,4 +1,5 @@
 #include <array>
+#include <functional>
 
 #include "collective/all_reduce.hpp"
 #include "parallel/step_builder.hpp"
@@ -8,77 +9,99 @@ namespace gpuscale {
 
 namespace {
 
-Exchange copy_of(StepBuilder& step, Bytes size, std::string_view what) {
-  Exchange exchange;
-  exchange.size = size;
-  exchange.values = size / activation_size(step.job.precision);
-  exchange.call = step.job.framework.exchange.call;
-  exchange.label = step.plan.label(what);
-  exchange.codec_label = step.plan.label("gradient codec");
-  return exchange;
-}
-
 /// Layers before the loss run on every rank; the loss runs on the first for the whole batch.
 std::size_t loss_layer(const ModelWork& work) { return work.layers.size() - 1; }
 
-void add_layers(StepBuilder& step, bool forward) {
-  const std::size_t count = loss_layer(step.work);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t layer = forward ? i : count - 1 - i;
-    const LayerTime& time = step.times[layer];
-    const std::uint32_t label = step.plan.label(step.work.layers[layer].name + (forward ? " forward" : " backward"));
-    for (Rank& rank : step.ranks) {
-      add_layer_work(step, rank, forward ? time.host_forward : time.host_backward,
-                     forward ? time.forward : time.backward, label);
+class GatheredStep {
+ public:
+  explicit GatheredStep(StepBuilder& step) : step_(step), everyone_(step.groups(GroupKind::everyone, 0)) {}
+
+  void add() {
+    const double ranks = static_cast<double>(step_.roles.size());
+    const Bytes number = activation_size(step_.job.precision);
+    const auto batch = static_cast<double>(step_.work.batch);
+    const Bytes parameters = number * parameter_count(step_.work);
+
+    const TaskId start = step_.roles.front().last;
+    const RankTasks scattered = broadcast(step_.exchange_of(step_.work.input * batch, "batch", CodecKind::none), start);
+    continue_from(scattered);
+    const TaskId all_scattered = step_.plan.join(scattered);
+    continue_from(broadcast(step_.exchange_of(parameters, "parameter", CodecKind::none), all_scattered));
+    add_layers(true);
+
+    const std::size_t loss = loss_layer(step_.work);
+    const Bytes output = loss > 0 ? step_.work.layers[loss - 1].output : Bytes();
+    const Exchange outputs = step_.exchange_of(output, "output", CodecKind::none);
+    const TaskId gathered = sum_on_first(outputs);
+    Role& first = step_.roles.front();
+    const LayerTime& time = step_.times[loss];
+    const std::uint32_t label = step_.plan.label("loss of the whole batch");
+    first.last =
+        add_layer_work(step_, first, time.host_forward + time.host_backward, (time.forward + time.backward) * ranks,
+                       label, step_.plan.join(std::array{first.last, gathered}));
+    continue_from(broadcast(outputs, first.last));
+    add_layers(false);
+
+    const Exchange gradients = step_.exchange_of(parameters, "gradient", step_.job.parallel.exchange.codec);
+    const TaskId summed = sum_on_first(gradients);
+    step_.note_sent("gradient", 0, gradients, 2.0);  // down as gradients, up again as parameters of the next step
+    step_.result.algorithm = ExchangeAlgorithm::gather;
+    step_.result.exchanges = 1;
+    for (Role& role : step_.roles) role.last = summed;
+  }
+
+ private:
+  RankTasks exchange(const Exchange& what, std::string_view how, const GroupExchanges::Build& build,
+                     const RankTasks& ready) {
+    const std::string key = std::string(how) + std::to_string(what.label) + " " + std::to_string(what.size.count());
+    return step_.exchanges.add(step_.plan, everyone_, key, build, ready);
+  }
+
+  RankTasks broadcast(const Exchange& what, TaskId ready) {
+    return exchange(
+        what, "broadcast",
+        [&](PlanBuilder& plan, const RankGroup& group, const RankTasks& members) {
+          return add_broadcast(plan, group, what, members.front());
+        },
+        RankTasks(step_.roles.size(), ready));
+  }
+
+  TaskId sum_on_first(const Exchange& what) {
+    const RankTasks done = exchange(
+        what, "reduce",
+        [&](PlanBuilder& plan, const RankGroup& group, const RankTasks& members) {
+          return RankTasks(group.size(), add_reduce_to_first(plan, group, what, members));
+        },
+        step_.last());
+    return done.front();
+  }
+
+  void continue_from(const RankTasks& tasks) {
+    for (std::size_t i = 0; i < step_.roles.size(); ++i) {
+      step_.roles[i].last = step_.plan.join(std::array{step_.roles[i].last, tasks[i]});
     }
   }
-}
 
-RankTasks last_of(const StepBuilder& step) {
-  RankTasks tasks;
-  for (const Rank& rank : step.ranks) tasks.push_back(rank.last);
-  return tasks;
-}
-
-void continue_from(StepBuilder& step, const RankTasks& tasks) {
-  for (std::size_t i = 0; i < step.ranks.size(); ++i) {
-    step.ranks[i].last = step.plan.join(std::array{step.ranks[i].last, tasks[i]});
+  void add_layers(bool forward) {
+    const std::size_t count = loss_layer(step_.work);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t layer = forward ? i : count - 1 - i;
+      const LayerTime& time = step_.times[layer];
+      const std::uint32_t label =
+          step_.plan.label(step_.work.layers[layer].name + (forward ? " forward" : " backward"));
+      for (Role& role : step_.roles) {
+        role.last = add_layer_work(step_, role, forward ? time.host_forward : time.host_backward,
+                                   forward ? time.forward : time.backward, label, role.last);
+      }
+    }
   }
-}
+
+  StepBuilder& step_;
+  GroupSetId everyone_;
+};
 
 }  // namespace
 
-void add_gathered_step(StepBuilder& step) {
-  const RankGroup& all = step.group(0, step.ranks.size());
-  const double others = static_cast<double>(all.size()) - 1.0;
-  const Bytes number = activation_size(step.job.precision);
-  const auto batch = static_cast<double>(step.work.batch);
-
-  const Exchange parameters = copy_of(step, number * parameter_count(step.work), "parameter broadcast");
-  const Exchange inputs = copy_of(step, step.work.input * batch, "batch scatter");
-  const TaskId start = step.ranks.front().last;
-  const RankTasks scattered = add_broadcast(step.plan, all, inputs, start);
-  continue_from(step, add_broadcast(step.plan, all, parameters, step.plan.join(scattered)));
-  add_layers(step, true);
-
-  const std::size_t loss = loss_layer(step.work);
-  const Bytes output = loss > 0 ? step.work.layers[loss - 1].output : Bytes();
-  const Exchange outputs = copy_of(step, output, "output gather");
-  const TaskId gathered = add_reduce_to_first(step.plan, all, outputs, last_of(step));
-  Rank& first = step.ranks.front();
-  const LayerTime& time = step.times[loss];
-  add_layer_work(step, first, time.host_forward + time.host_backward, (time.forward + time.backward) * (others + 1.0),
-                 step.plan.label("loss of the whole batch"), gathered);
-  continue_from(step, add_broadcast(step.plan, all, outputs, first.last));
-  add_layers(step, false);
-
-  Exchange gradients = copy_of(step, number * parameter_count(step.work), "gradient exchange");
-  gradients.codec = step.job.parallel.exchange.codec;
-  const TaskId summed = add_reduce_to_first(step.plan, all, gradients, last_of(step));
-  step.note_sent(gradients, 2.0);  // down as gradients, up again as parameters of the next step
-  step.result.algorithm = ExchangeAlgorithm::gather;
-  step.result.exchanges = 1;
-  for (Rank& rank : step.ranks) rank.last = summed;
-}
+void add_gathered_step(StepBuilder& step) { GatheredStep(step).add(); }
 
 }  // namespace gpuscale

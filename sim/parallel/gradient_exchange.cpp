@@ -1,9 +1,14 @@
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "collective/all_reduce.hpp"
 #include "collective/choose.hpp"
 #include "parallel/buckets.hpp"
+#include "parallel/factor_sums.hpp"
 #include "parallel/step_builder.hpp"
 #include "workload/lower.hpp"
 
@@ -11,33 +16,14 @@ namespace gpuscale {
 
 namespace {
 
-/// A gradient number on the wire without a codec.
-Bytes gradient_number(const Job& job) {
-  const Bytes computed = activation_size(job.precision);
-  return job.framework.exchange.compact ? computed : std::max(computed, Bytes(4));
-}
-
 BucketRule bucket_rule(const Job& job) {
   const ExchangeHabit& habit = job.framework.exchange;
   const std::optional<Bytes>& asked = job.parallel.exchange.bucket;
   return {.size = asked.value_or(habit.bucket),
           .first_size = asked ? Bytes() : habit.first_bucket,
           .whole_model = habit.whole_model && !asked,
-          .number = gradient_number(job)};
-}
-
-/// Which ranks sum a piece together: the first one's group, its step to the next member, and how many.
-struct Groups {
-  std::size_t count;   ///< groups
-  std::size_t size;    ///< ranks in each
-  std::size_t stride;  ///< from one member to the next
-};
-
-/// Split parameters are the same only on the same part of each copy; whole ones on every rank.
-Groups groups_of(const RankGrid& grid, const Bucket& bucket) {
-  const auto model = static_cast<std::size_t>(grid.model);
-  const auto data = static_cast<std::size_t>(grid.data);
-  return bucket.split ? Groups{model, data, model} : Groups{1, data * model, 1};
+          .number = gradient_number(job),
+          .codec_from = job.parallel.exchange.codec == CodecKind::none ? Bytes() : job.parallel.exchange.codec_from};
 }
 
 class GradientExchange {
@@ -45,100 +31,179 @@ class GradientExchange {
   explicit GradientExchange(StepBuilder& step)
       : step_(step), algorithm_(algorithm_in_force(step.job)), rule_(bucket_rule(step.job)) {
     if (algorithm_ == ExchangeAlgorithm::parameter_server_cpu) {
-      server_lane_ = step.plan.add_lane("parameter server");
+      step.exchanges.add_other_lane(step.plan.add_lane("parameter server"));
+      server_ = step.cluster.topology.host_memory(step.cluster.ranks.front());
     }
   }
 
   void add() {
-    const std::vector<Bucket> buckets = cut_buckets(step_.work, rule_);
-    const RankTasks backward_done = all_last();
-    RankTasks previous(step_.ranks.size());
-    for (const Bucket& bucket : buckets) previous = add_bucket(bucket, backward_done, previous);
-    for (std::size_t i = 0; i < step_.ranks.size(); ++i) {
-      step_.ranks[i].last = step_.plan.join(std::array{backward_done[i], previous[i]});
+    const RankTasks backward_done = step_.last();
+    RankTasks previous(step_.roles.size());
+    for (const std::vector<RankTasks>& ready : step_.gradient_ready) {
+      for (int stage = 0; stage < step_.grid.pipeline; ++stage) {
+        std::vector<std::size_t> layers = layers_of(step_, stage);
+        // What every rank computes for the samples of all is complete on every rank.
+        if (step_.job.parallel.model.whole)
+          std::erase_if(layers, [&](std::size_t layer) { return layer >= step_.undivided; });
+        const std::vector<Bucket> buckets = cut_buckets(step_.work, layers, rule_);
+        for (const Bucket& bucket : buckets) add_bucket(bucket, stage, ready, backward_done, previous);
+        step_.result.exchanges = std::max(step_.result.exchanges, buckets.size() * step_.gradient_ready.size());
+      }
     }
-    step_.result.exchanges = buckets.size();
+    for (const Pull& pull : pulls_) add_pull(pull, previous);
+    for (std::size_t i = 0; i < step_.roles.size(); ++i) {
+      step_.roles[i].last = step_.plan.join(std::array{backward_done[i], previous[i]});
+    }
     if (algorithm_ != ExchangeAlgorithm::automatic) step_.result.algorithm = algorithm_;
   }
 
  private:
-  [[nodiscard]] RankTasks all_last() const {
-    RankTasks tasks;
-    for (const Rank& rank : step_.ranks) tasks.push_back(rank.last);
-    return tasks;
+  /// Nobody waits for others where workers are asynchronous. Split parameters are the same only on the same part of
+  /// each copy; experts on their copies; others, where layers are split over whole batches, on every rank.
+  [[nodiscard]] GroupKind groups_of(const Bucket& bucket) const {
+    if (step_.job.parallel.asynchronous) return GroupKind::itself;
+    if (bucket.expert) return GroupKind::expert_copies;
+    const bool by_layers = step_.job.parallel.model.degree > 1;
+    return by_layers && !bucket.split ? GroupKind::copies_of_whole : GroupKind::copies;
   }
 
   /// One piece on all its groups. Pieces follow each other: a communicator does one exchange at a time.
-  RankTasks add_bucket(const Bucket& bucket, const RankTasks& backward_done, const RankTasks& previous) {
-    const Groups groups = groups_of(step_.grid, bucket);
-    if (groups.size < 2 && !updates_on_server(step_.job)) return previous;
+  void add_bucket(const Bucket& bucket, int stage, const std::vector<RankTasks>& gradient_ready,
+                  const RankTasks& backward_done, RankTasks& previous) {
+    const GroupKind groups = groups_of(bucket);
+    if (step_.group_size(groups) < 2 && !updates_on_server(step_.job)) return;
     const bool overlap = step_.job.parallel.exchange.overlap.value_or(step_.job.framework.exchange.overlap);
-    const RankTasks& complete = overlap ? step_.gradient_ready[bucket.last_layer] : backward_done;
-    const Exchange exchange = exchange_of(bucket);
-    RankTasks done(step_.ranks.size());
-    for (std::size_t group = 0; group < groups.count; ++group) {
-      const RankGroup& members = step_.group(group, groups.size, groups.stride);
-      RankTasks ready;
-      for (std::size_t i = 0; i < groups.size; ++i) {
-        const std::size_t rank = group + i * groups.stride;
-        ready.push_back(step_.plan.join(std::array{complete[rank], previous[rank]}));
-      }
-      const RankTasks summed = sum(members, exchange, ready, bucket.sparse);
-      for (std::size_t i = 0; i < groups.size; ++i) done[group + i * groups.stride] = summed[i];
+    const RankTasks& complete = overlap ? gradient_ready[bucket.last_layer] : backward_done;
+    RankTasks ready(step_.roles.size());
+    for (const std::size_t role : step_.roles_of(stage)) {
+      ready[role] = step_.job.parallel.exchange.delayed ? previous[role]
+                                                        : step_.plan.join(std::array{complete[role], previous[role]});
     }
-    note(exchange, groups.size, bucket.sparse);
-    return done;
+    const Exchange exchange = exchange_of(bucket);
+    const bool shared_out = step_.job.parallel.shard.stage > 0 && step_.shard > 1 && groups == GroupKind::copies;
+    const bool factors = codec(exchange.codec).sum == CodecSum::factors;
+    const RankTasks done = shared_out      ? sum_shared_out(stage, exchange, ready)
+                           : bucket.sparse ? gather_rows(groups, stage, exchange, ready)
+                           : factors       ? add_factor_sums(step_, groups, stage, bucket, exchange, ready)
+                                           : sum(groups, stage, exchange, ready);
+    for (const std::size_t role : step_.roles_of(stage)) previous[role] = done[role];
   }
 
   Exchange exchange_of(const Bucket& bucket) {
-    Exchange exchange;
-    exchange.values = bucket.values;
-    exchange.size = rule_.number * bucket.values;
     const CodecKind asked = step_.job.parallel.exchange.codec;
-    const bool shrinks = codec(asked).bits_per_value < rule_.number.count() * 8.0;
-    exchange.codec = shrinks && !bucket.sparse ? asked : CodecKind::none;
-    exchange.call = step_.job.framework.exchange.call;
-    exchange.fidelity = step_.job.parallel.exchange.fidelity;
-    exchange.label = step_.plan.label("gradient exchange");
-    exchange.codec_label = step_.plan.label("gradient codec");
+    const bool by_factors = codec(asked).sum == CodecSum::factors;
+    const bool shrinks =
+        by_factors ? bucket.matrices.count > 0 : codec(asked).bits_per_value < rule_.number.count() * 8.0;
+    Exchange exchange = step_.exchange_of(rule_.number * bucket.values, "gradient",
+                                          shrinks && bucket.coded && !bucket.sparse ? asked : CodecKind::none);
+    exchange.values = bucket.values;
     return exchange;
   }
 
-  RankTasks sum(const RankGroup& members, const Exchange& exchange, const RankTasks& ready, bool sparse) {
-    PlanBuilder& plan = step_.plan;
-    switch (algorithm_) {
-      case ExchangeAlgorithm::parameter_server_cpu:
-        return add_cpu_server(plan, members, exchange, ready, server_lane_, server_updates());
-      case ExchangeAlgorithm::parameter_server_gpu:
-        return add_gpu_server(plan, members, exchange, ready);
-      case ExchangeAlgorithm::tree:
-        return add_tree_all_reduce(plan, members, exchange, ready);
-      default:
-        break;
-    }
-    if (sparse) return add_all_gather(plan, members, whole_gathered(exchange, members.size()), ready);
-    note_choice(members, exchange);
+  /// Each rank gets the sums of its share; where shares are the same in each node, those are summed across nodes.
+  RankTasks sum_shared_out(int stage, const Exchange& exchange, RankTasks ready) {
+    const double ranks = static_cast<double>(step_.shard);
+    note(exchange, stage, (ranks - 1.0) / ranks);
+    ready = step_.collective(GroupKind::shard, stage, Collective::reduce_scatter, ExchangeAlgorithm::automatic,
+                             exchange, ready);
+    const double copies = static_cast<double>(step_.group_size(GroupKind::shard_copies));
+    if (copies < 2) return ready;
+    Exchange share = exchange;
+    share.size = share.size / ranks;
+    share.values /= ranks;
+    note(share, stage, 2.0 * (copies - 1.0) / copies);
+    return step_.collective(GroupKind::shard_copies, stage, Collective::all_reduce, ExchangeAlgorithm::automatic, share,
+                            ready);
+  }
+
+  /// Every rank has rows of its own, as large as the exchange: together that many times as much.
+  RankTasks gather_rows(GroupKind groups, int stage, Exchange exchange, const RankTasks& ready) {
+    const double ranks = static_cast<double>(step_.group_size(groups));
+    if (is_server()) return sum(groups, stage, exchange, ready);
+    note(exchange, stage, ranks - 1.0);
+    exchange.values *= ranks;
+    exchange.size = exchange.size * ranks;
+    return step_.collective(groups, stage, Collective::all_gather, ExchangeAlgorithm::ring, exchange, ready);
+  }
+
+  RankTasks sum(GroupKind groups, int stage, const Exchange& exchange, const RankTasks& ready) {
+    note_sum(groups, stage, exchange);
+    if (is_server() || algorithm_ == ExchangeAlgorithm::tree) return sum_by_tensor(groups, stage, exchange, ready);
+    note_choice(groups, stage, exchange);
     const bool gathers = algorithm_ == ExchangeAlgorithm::gather;  // whoever sums by gathering has a pass of its own
-    return add_collective(plan, members, Collective::all_reduce, gathers ? ExchangeAlgorithm::ring : algorithm_,
-                          exchange, ready);
+    return step_.collective(groups, stage, Collective::all_reduce, gathers ? ExchangeAlgorithm::ring : algorithm_,
+                            exchange, ready);
+  }
+
+  /// Whole tensors travel, to a server or along a tree.
+  RankTasks sum_by_tensor(GroupKind groups, int stage, const Exchange& exchange, const RankTasks& ready) {
+    const bool pulls_later = updates_on_server(step_.job);
+    if (pulls_later) pull_later(groups, stage, exchange);
+    const auto build = [&](PlanBuilder& plan, const RankGroup& group, const RankTasks& members) {
+      switch (algorithm_) {
+        case ExchangeAlgorithm::parameter_server_cpu:
+          return pulls_later ? add_server_push(plan, group, exchange, members, server(group))
+                             : add_cpu_server(plan, group, exchange, members, server(group));
+        case ExchangeAlgorithm::parameter_server_gpu:
+          return add_gpu_server(plan, group, exchange, members);
+        default:
+          return add_tree_all_reduce(plan, group, exchange, members);
+      }
+    };
+    const std::string key = fmt::format("{} {} {} {}", name(algorithm_), exchange.size.count(), exchange.values,
+                                        static_cast<int>(exchange.codec));
+    return step_.exchanges.add(step_.plan, step_.groups(groups, stage), key, build, ready);
+  }
+
+  /// Updated parameters are read at the beginning of the next step, all at once, by the operators that want them:
+  /// nobody computes before (TensorFlow's variables).
+  struct Pull {
+    GroupKind groups;
+    int stage;
+    Exchange exchange;
+  };
+
+  [[nodiscard]] CpuServer server(const RankGroup& group) const {
+    return {.lane = LaneId(group.size()), .updates = server_updates(), .memory = server_};
+  }
+
+  void pull_later(GroupKind groups, int stage, const Exchange& exchange) {
+    const auto known =
+        std::ranges::find_if(pulls_, [&](const Pull& pull) { return pull.groups == groups && pull.stage == stage; });
+    if (known == pulls_.end()) {
+      pulls_.push_back({groups, stage, exchange});
+    } else {
+      known->exchange.size += exchange.size;
+      known->exchange.values += exchange.values;
+    }
+  }
+
+  void add_pull(const Pull& pull, RankTasks& previous) {
+    const std::string key =
+        fmt::format("pull {} {}", pull.exchange.size.count(), static_cast<int>(pull.exchange.codec));
+    previous = step_.exchanges.add(
+        step_.plan, step_.groups(pull.groups, pull.stage), key,
+        [&](PlanBuilder& plan, const RankGroup& group, const RankTasks& members) {
+          return add_server_pull(plan, group, pull.exchange, members, server(group));
+        },
+        previous);
+  }
+
+  [[nodiscard]] bool is_server() const {
+    return algorithm_ == ExchangeAlgorithm::parameter_server_cpu ||
+           algorithm_ == ExchangeAlgorithm::parameter_server_gpu;
   }
 
   /// Of a free choice the report shows that for the largest exchange.
-  void note_choice(const RankGroup& members, const Exchange& exchange) {
+  void note_choice(GroupKind groups, int stage, const Exchange& exchange) {
     if (algorithm_ != ExchangeAlgorithm::automatic || exchange.size <= largest_) return;
     largest_ = exchange.size;
     Exchange on_wire = exchange;
     on_wire.size = encoded_size(codec(exchange.codec), exchange.values, exchange.size);
-    const ExchangeChoice choice = choose_exchange(members, Collective::all_reduce, on_wire, algorithm_);
+    const RankGroup& group = step_.exchanges.example(step_.groups(groups, stage));
+    const ExchangeChoice choice = choose_exchange(group, Collective::all_reduce, on_wire, algorithm_);
     step_.result.algorithm = choice.algorithm;
-    step_.result.algorithm_reason = reason_of(members, Collective::all_reduce, on_wire, choice);
-  }
-
-  /// Every rank has rows of its own, as large as the exchange: together that many times as much.
-  static Exchange whole_gathered(Exchange exchange, std::size_t ranks) {
-    exchange.values *= static_cast<double>(ranks);
-    exchange.size = exchange.size * static_cast<double>(ranks);
-    return exchange;
+    step_.result.algorithm_reason = reason_of(group, Collective::all_reduce, on_wire, choice);
   }
 
   /// The optimizer's traffic counted in passes of an addition, which reads two numbers and writes one.
@@ -147,23 +212,38 @@ class GradientExchange {
     return update_traffic(step_.job.optimizer, Precision::fp32, false) / Bytes(12);
   }
 
-  void note(const Exchange& exchange, std::size_t members, bool sparse) {
-    const auto n = static_cast<double>(members);
-    const bool whole = algorithm_ == ExchangeAlgorithm::parameter_server_cpu ||
-                       algorithm_ == ExchangeAlgorithm::parameter_server_gpu || algorithm_ == ExchangeAlgorithm::tree;
-    const bool gathered = sparse || codec(exchange.codec).sum == CodecSum::all_gather;
-    step_.note_sent(exchange, whole ? 1.0 : gathered ? n - 1.0 : 2.0 * (n - 1.0) / n);
+  void note_sum(GroupKind groups, int stage, const Exchange& exchange) {
+    const double ranks = static_cast<double>(step_.group_size(groups));
+    const bool whole = is_server() || algorithm_ == ExchangeAlgorithm::tree;
+    const bool gathered = codec(exchange.codec).sum == CodecSum::all_gather;
+    note(exchange, stage, whole ? 1.0 : gathered ? ranks - 1.0 : 2.0 * (ranks - 1.0) / ranks);
   }
+
+  void note(const Exchange& exchange, int stage, double share) { step_.note_sent("gradient", stage, exchange, share); }
 
   StepBuilder& step_;
   ExchangeAlgorithm algorithm_;
   BucketRule rule_;
-  LaneId server_lane_ = {};
-  Bytes largest_ = {};  ///< of the exchanges for which an algorithm was chosen
+  std::vector<Pull> pulls_ = {};
+  DeviceId server_ = {};  ///< where a parameter server on the CPU keeps the parameters
+  Bytes largest_ = {};    ///< of the exchanges for which an algorithm was chosen
 };
 
 }  // namespace
 
 void add_gradient_exchange(StepBuilder& step) { GradientExchange(step).add(); }
+
+void add_parameter_average(StepBuilder& step) {
+  for (int stage = 0; stage < step.grid.pipeline; ++stage) {
+    Exchange exchange =
+        step.exchange_of(Bytes(4) * parameters_of(step, stage), "average", step.job.parallel.exchange.codec);
+    exchange.values = parameters_of(step, stage);
+    const double ranks = static_cast<double>(step.group_size(GroupKind::copies));
+    step.note_sent("average", stage, exchange, 2.0 * (ranks - 1.0) / ranks);
+    const RankTasks done = step.collective(GroupKind::copies, stage, Collective::all_reduce,
+                                           algorithm_in_force(step.job), exchange, step.last());
+    for (const std::size_t role : step.roles_of(stage)) step.roles[role].last = done[role];
+  }
+}
 
 }  // namespace gpuscale

@@ -1,5 +1,7 @@
 #include "parallel/layer_times.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <variant>
 
 #include "hardware/kernel_time.hpp"
@@ -8,14 +10,64 @@ namespace gpuscale {
 
 namespace {
 
-Seconds total_time(const std::vector<Kernel>& kernels, const Gpu& gpu, const Job& job) {
+/// On every kernel of a kind: what this framework and this installation make of it.
+double factor_of(const Kernel& kernel, const Job& job) {
+  if (std::holds_alternative<StreamKernel>(kernel)) return job.calibration.streams;
+  const auto* attention = std::get_if<AttentionKernel>(&kernel);
+  const bool fused = attention != nullptr && attention->fused;
+  return job.calibration.products / (fused ? job.framework.attention_efficiency : job.framework.kernel_efficiency);
+}
+
+/// `share` of each kernel.
+template <class Share>
+Seconds total_time(const std::vector<Kernel>& kernels, const Gpu& gpu, const Job& job, Share share) {
   Seconds total;
   for (const Kernel& kernel : kernels) {
-    const Seconds time = kernel_time(gpu, kernel, job.precision);
-    const bool stream = std::holds_alternative<StreamKernel>(kernel);
-    total += stream ? time : time / job.framework.kernel_efficiency;
+    const double part = share(kernel);
+    if (part > 0) total += kernel_time(gpu, kernel, job.precision) * (part * factor_of(kernel, job));
   }
   return total * job.compute_scale;
+}
+
+Seconds total_time(const std::vector<Kernel>& kernels, const Gpu& gpu, const Job& job) {
+  return total_time(kernels, gpu, job, [](const Kernel&) { return 1.0; });
+}
+
+/// Every second product is kept, and attention; the rest is made again.
+double made_again(const Kernel& kernel) {
+  if (std::holds_alternative<AttentionKernel>(kernel)) return 0.0;
+  return std::holds_alternative<StreamKernel>(kernel) ? 1.0 : 0.5;
+}
+
+bool in_block(const LayerWork& layer) {
+  return layer.kind == "self_attention" || layer.kind == "cross_attention" || layer.kind == "feed_forward";
+}
+
+/// Attention whose scores were kept in memory.
+std::vector<Kernel> score_kernels(const LayerWork& layer) {
+  std::vector<Kernel> kernels;
+  if (layer.saved_scores > Bytes()) {
+    std::ranges::copy_if(layer.forward, std::back_inserter(kernels),
+                         [](const Kernel& kernel) { return std::holds_alternative<AttentionKernel>(kernel); });
+  }
+  return kernels;
+}
+
+/// Where a Transformer block begins.
+bool opens_block(const LayerWork& layer) { return layer.kind == "self_attention"; }
+
+/// A layer whose times were measured: the host's share is in them, and the last layer's errors go nowhere.
+LayerTime measured_time(const MeasuredTime& measured, const LayerWork& layer, const Job& job) {
+  const bool trained = !layer.backward.empty();
+  return {.forward = measured.forward * job.compute_scale,
+          .backward = (trained ? measured.backward + measured.update : Seconds()) * job.compute_scale,
+          .weight_gradients = (trained ? measured.update : Seconds()) * job.compute_scale};
+}
+
+bool same_work(const LayerWork& one, const LayerWork& other) {
+  return one.measured == other.measured && one.kind == other.kind && one.forward == other.forward &&
+         one.backward == other.backward && one.saved_scores == other.saved_scores &&
+         one.forward_operators == other.forward_operators && one.backward_operators == other.backward_operators;
 }
 
 }  // namespace
@@ -24,12 +76,30 @@ std::vector<LayerTime> layer_times(const ModelWork& work, const Gpu& gpu, const 
   const HostCost& host = job.framework.host;
   std::vector<LayerTime> times;
   times.reserve(work.layers.size());
-  for (const LayerWork& layer : work.layers) {
+  constexpr std::size_t kLookBack = 8;  // layers of repeated blocks
+  for (std::size_t i = 0; i < work.layers.size(); ++i) {
+    const LayerWork& layer = work.layers[i];
+    bool known = false;
+    for (std::size_t back = 1; back <= std::min(i, kLookBack) && !known; ++back) {
+      known = same_work(layer, work.layers[i - back]);
+      if (known) times.push_back(LayerTime(times[i - back]));
+    }
+    if (known) continue;
+    if (layer.measured) {
+      times.push_back(measured_time(*layer.measured, layer, job));
+      continue;
+    }
+    const double blocks = opens_block(layer) ? 1.0 : 0.0;
     times.push_back({
         .forward = total_time(layer.forward, gpu, job),
         .backward = total_time(layer.backward, gpu, job),
-        .host_forward = host.forward_operator * layer.forward_operators,
-        .host_backward = host.backward_operator * layer.backward_operators,
+        .weight_gradients = total_time(layer.weight_gradients, gpu, job),
+        .scores = total_time(score_kernels(layer), gpu, job),
+        .alternate = in_block(layer) ? total_time(layer.forward, gpu, job, made_again) : Seconds(),
+        .host_forward =
+            (host.forward_operator * layer.forward_operators + host.forward_block * blocks) * job.calibration.host,
+        .host_backward =
+            (host.backward_operator * layer.backward_operators + host.backward_block * blocks) * job.calibration.host,
     });
   }
   return times;

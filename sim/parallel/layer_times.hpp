@@ -10,10 +10,13 @@ namespace gpuscale {
 
 /// What one layer costs a GPU and its host in one direction of one pass.
 struct LayerTime {
-  Seconds forward;
-  Seconds backward;
-  Seconds host_forward;  ///< to issue the layer's operators
-  Seconds host_backward;
+  Seconds forward = {};
+  Seconds backward = {};
+  Seconds weight_gradients = {};  ///< part of `backward`
+  Seconds scores = {};            ///< part of `forward`: attention scores, which selective recompute makes again
+  Seconds alternate = {};         ///< part of `forward` in a block: what alternate recompute makes again
+  Seconds host_forward = {};      ///< to issue the layer's operators
+  Seconds host_backward = {};
 };
 
 /// The times of every layer of a pass on one card. Layers of one model that ask for the same kernels

@@ -1,22 +1,72 @@
+#include <algorithm>
+
 #include "hardware/kernel_time.hpp"
+#include "parallel/offload.hpp"
 #include "parallel/step_builder.hpp"
+#include "workload/lower.hpp"
 
 namespace gpuscale {
 
-void add_optimizer_step(StepBuilder& step) {
-  const Job& job = step.job;
-  if (updates_on_server(job) && !job.parallel.independent) return;
+namespace {
+
+/// What a rank of a stage updates.
+struct Updated {
   std::int64_t tensors = 0;
-  for (const LayerWork& layer : step.work.layers) tensors += static_cast<std::int64_t>(layer.parameters.size());
+  double parameters = 0;  ///< its share of them: of experts among those ranks that have the same
+};
+
+/// The update of a layer with measured times is part of them.
+Updated updated_by(const StepBuilder& step, int stage) {
+  const double share = step.job.parallel.shard.stage > 0 ? 1.0 / step.shard : 1.0;
+  const double of_experts = std::min(1.0, share * step.grid.expert);
+  Updated updated;
+  for (const std::size_t number : layers_of(step, stage)) {
+    const LayerWork& layer = step.work.layers[number];
+    if (layer.measured) continue;
+    updated.tensors += static_cast<std::int64_t>(layer.parameters.size());
+    const double experts = expert_count(layer);
+    updated.parameters += (parameter_count(layer) - experts) * share + experts * of_experts;
+  }
+  return updated;
+}
+
+void update(StepBuilder& step, int stage) {
+  const Job& job = step.job;
+  const auto [tensors, parameters] = updated_by(step, stage);
   if (tensors == 0) return;
+  if (job.parallel.offload_optimizer) return add_offloaded_update(step, stage, parameters);
   const StreamKernel kernel =
-      optimizer_update(job.optimizer, static_cast<std::int64_t>(parameter_count(step.work)), tensors, job.precision,
+      optimizer_update(job.optimizer, static_cast<std::int64_t>(parameters), tensors, job.precision,
                        has_master_weights(job.precision), job.framework.fused_optimizer);
   const double launches = job.framework.fused_optimizer ? 1.0 : static_cast<double>(tensors);
-  const Seconds compute = stream_time(step.spec.gpu, kernel) * job.compute_scale;
-  const std::uint32_t label = step.plan.label("optimizer");
-  for (Rank& rank : step.ranks) {
-    add_layer_work(step, rank, job.framework.host.optimizer_tensor * launches, compute, label);
+  const Seconds compute = stream_time(step.spec.gpu, kernel) * (job.compute_scale * job.calibration.streams);
+  const Seconds host = job.framework.host.optimizer_tensor * (launches * job.calibration.host);
+  const std::uint32_t label = step.plan.label(kUpdateLabel);
+  for (const std::size_t role : step.roles_of(stage))
+    step.roles[role].last = add_layer_work(step, step.roles[role], host, compute, label, step.roles[role].last);
+}
+
+/// Who updated a share gives it to the others. Parameters that stay shared out are gathered when they are needed.
+void gather_updated(StepBuilder& step, int stage) {
+  const int sharded = step.job.parallel.shard.stage;
+  if (sharded == 0 || sharded == 3 || step.shard < 2) return;
+  const Exchange exchange =
+      step.exchange_of(parameters_of(step, stage) * activation_size(step.job.precision), "parameter", CodecKind::none);
+  const double ranks = static_cast<double>(step.shard);
+  step.note_sent("parameter", stage, exchange, (ranks - 1.0) / ranks);
+  const RankTasks done = step.collective(GroupKind::shard, stage, Collective::all_gather, ExchangeAlgorithm::automatic,
+                                         exchange, step.last());
+  for (const std::size_t role : step.roles_of(stage)) step.roles[role].last = done[role];
+}
+
+}  // namespace
+
+void add_optimizer_step(StepBuilder& step) {
+  const Job& job = step.job;
+  if (job.forward_only || (updates_on_server(job) && !job.parallel.independent)) return;
+  for (int stage = 0; stage < step.grid.pipeline; ++stage) {
+    update(step, stage);
+    gather_updated(step, stage);
   }
 }
 

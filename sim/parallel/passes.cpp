@@ -1,118 +1,230 @@
+// What one stage computes of its part of the model for one microbatch, and what its ranks exchange for it.
+
+#include "parallel/passes.hpp"
+
+#include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "collective/all_reduce.hpp"
-#include "parallel/step_builder.hpp"
-#include "workload/lower.hpp"
+#include "units/check.hpp"
 
 namespace gpuscale {
 
 namespace {
 
-enum class Direction { forward, backward };
+struct AxisWords {
+  GroupKind group;
+  std::string_view purpose;
+};
 
-/// The activation exchange of a split layer. Forward: every rank gets the outputs of the others.
-/// Backward: partial errors of the inputs are added up; a rank needs those of its own part only when
-/// the layer that made them is split as well.
-void exchange_activations(StepBuilder& step, std::size_t layer, Direction direction, bool all_need_everything) {
-  const SplitExchange& split = *step.work.layers[layer].split;
-  const Bytes size = direction == Direction::forward ? split.forward_gather : split.backward_reduce;
-  if (size.count() <= 0) return;
-  const auto degree = static_cast<std::size_t>(step.grid.model);
-  const double share = (static_cast<double>(degree) - 1.0) / static_cast<double>(degree);
-  Exchange exchange;
-  exchange.size = size / static_cast<double>(split.rounds);
-  exchange.values = exchange.size / activation_size(step.job.precision);
-  exchange.codec = step.job.parallel.model.codec;
-  exchange.call = step.job.framework.exchange.call;
-  exchange.label = step.plan.label("activation exchange");
-  exchange.codec_label = step.plan.label("activation codec");
-  for (std::size_t first = 0; first < step.ranks.size(); first += degree) {
-    const RankGroup& group = step.group(first, degree);
-    RankTasks done;
-    for (std::size_t i = 0; i < degree; ++i) done.push_back(step.ranks[first + i].last);
-    for (std::int64_t round = 0; round < split.rounds; ++round) {
-      if (direction == Direction::backward) {
-        done = add_reduce_scatter(step.plan, group, exchange, done);
-      }
-      if (direction == Direction::forward || all_need_everything) {
-        done = add_all_gather(step.plan, group, exchange, done);
-      }
-    }
-    for (std::size_t i = 0; i < degree; ++i) step.ranks[first + i].last = done[i];
-  }
-  const bool both = direction == Direction::backward && all_need_everything;
-  step.note_sent(exchange, share * static_cast<double>(split.rounds) * (both ? 2.0 : 1.0));
+AxisWords words_of(const StepBuilder& step, SplitAxis axis) {
+  if (axis == SplitAxis::context) return {GroupKind::context, "context"};
+  if (axis == SplitAxis::expert) return {GroupKind::expert, "expert"};
+  return {GroupKind::tensor, step.job.parallel.model.degree > 1 ? "activation" : "tensor"};
+}
+
+Collective collective_of(LayerCollective what) {
+  constexpr std::array kSame = {Collective::all_reduce, Collective::reduce_scatter, Collective::all_gather,
+                                Collective::all_to_all};
+  return kSame[static_cast<std::size_t>(what)];
+}
+
+/// What a rank sends of the whole tensor.
+double share_sent(Collective what, double ranks) {
+  const double others = (ranks - 1.0) / ranks;
+  return what == Collective::all_reduce ? 2.0 * others : others;
 }
 
 /// Whether the nearest earlier layer with parameters is split: then each rank needs the errors of its
 /// own outputs only.
 bool split_before(const ModelWork& work, std::size_t layer) {
   while (layer-- > 0) {
-    if (!work.layers[layer].parameters.empty()) return work.layers[layer].split.has_value();
+    if (!work.layers[layer].parameters.empty()) return !work.layers[layer].forward_exchanges.empty();
   }
   return false;
 }
 
-void add_forward(StepBuilder& step, std::span<const std::uint32_t> labels) {
-  for (std::size_t layer = 0; layer < step.work.layers.size(); ++layer) {
-    for (Rank& rank : step.ranks) {
-      add_layer_work(step, rank, step.times[layer].host_forward, step.times[layer].forward, labels[layer]);
-    }
-    if (step.work.layers[layer].split) exchange_activations(step, layer, Direction::forward, true);
-  }
-}
-
-void add_backward(StepBuilder& step, std::span<const std::uint32_t> labels) {
-  for (std::size_t layer = step.work.layers.size(); layer-- > 0;) {
-    for (std::size_t i = 0; i < step.ranks.size(); ++i) {
-      Rank& rank = step.ranks[i];
-      add_layer_work(step, rank, step.times[layer].host_backward, step.times[layer].backward, labels[layer]);
-      TaskId& ready = step.gradient_ready[layer][i];  // complete when every sub-batch has added its part
-      ready = ready.valid() ? step.plan.join(std::array{ready, rank.last}) : rank.last;
-    }
-    if (step.work.layers[layer].split) {
-      exchange_activations(step, layer, Direction::backward, !split_before(step.work, layer));
-    }
-  }
+bool has_blocks(const ModelWork& work) {
+  return std::ranges::any_of(work.layers, [](const LayerWork& layer) { return layer.kind == "self_attention"; });
 }
 
 }  // namespace
 
-void add_forward_and_backward(StepBuilder& step) {
-  std::vector<std::uint32_t> forward_labels;
-  std::vector<std::uint32_t> backward_labels;
+StagePasses::StagePasses(StepBuilder& step) : step_(step), has_blocks_(has_blocks(step.work)) {
   for (const LayerWork& layer : step.work.layers) {
-    forward_labels.push_back(step.plan.label(layer.name + " forward"));
-    backward_labels.push_back(step.plan.label(layer.name + " backward"));
+    forward_labels_.push_back(step.plan.label(layer.name + " forward"));
+    backward_labels_.push_back(step.plan.label(layer.name + " backward"));
   }
-  step.gradient_ready.assign(step.work.layers.size(), RankTasks(step.ranks.size()));
-  // A sub-batch follows its own chain, so that its activations travel while the next one computes.
-  std::vector<RankTasks> chains;
-  const auto begin_pass = [&step](const RankTasks& chain) {
-    for (std::size_t i = 0; i < step.ranks.size(); ++i) step.ranks[i].last = chain[i];
-  };
-  const auto chain_now = [&step] {
-    RankTasks chain;
-    for (const Rank& rank : step.ranks) chain.push_back(rank.last);
-    return chain;
-  };
-  const RankTasks start = chain_now();
-  for (std::int64_t pass = 0; pass < step.passes; ++pass) {
-    begin_pass(start);
-    add_forward(step, forward_labels);
-    chains.push_back(chain_now());
+  units_ = unit_starts(step.work);
+  units_.push_back(step.undivided);
+  units_.push_back(step.work.layers.size());
+  std::ranges::sort(units_);
+  units_.erase(std::unique(units_.begin(), units_.end()), units_.end());
+}
+
+void StagePasses::exchange(std::size_t layer, const std::vector<LayerExchange>& exchanges, ExchangeMoment when,
+                           bool backward, RankTasks& now, int stage) {
+  const bool layer_split = step_.job.parallel.model.degree > 1;
+  for (const LayerExchange& wanted : exchanges) {
+    if (wanted.when != when) continue;
+    const AxisWords words = words_of(step_, wanted.axis);
+    const ParallelConfig& parallel = step_.job.parallel;
+    const CodecKind codec = wanted.axis != SplitAxis::tensor ? CodecKind::none
+                            : layer_split                    ? parallel.model.codec
+                                                             : parallel.tensor.codec;
+    const double exposed = layer_split || wanted.axis != SplitAxis::tensor ? 1.0 : 1.0 - parallel.tensor.overlap;
+    const Bytes size =
+        wanted.size * (when == ExchangeMoment::beside ? 1.0 : exposed) / static_cast<double>(wanted.rounds);
+    const Exchange exchange = step_.exchange_of(size, words.purpose, codec);
+    const Collective what = collective_of(wanted.what);
+    const bool errors_to_all = layer_split && backward && what == Collective::reduce_scatter &&
+                               !split_before(step_.work, layer) && layer > step_.undivided;
+    const ExchangeAlgorithm algorithm = layer_split ? ExchangeAlgorithm::ring : ExchangeAlgorithm::automatic;
+    for (std::int64_t round = 0; round < wanted.rounds; ++round) {
+      now = step_.collective(words.group, stage, what, algorithm, exchange, now);
+      if (errors_to_all) now = step_.collective(words.group, stage, Collective::all_gather, algorithm, exchange, now);
+    }
+    const double ranks = static_cast<double>(step_.group_size(words.group));
+    step_.note_sent(words.purpose, stage, exchange,
+                    static_cast<double>(wanted.rounds) * share_sent(what, ranks) * (errors_to_all ? 2.0 : 1.0));
   }
-  std::vector<RankTasks> ends;
-  for (std::int64_t pass = 0; pass < step.passes; ++pass) {
-    begin_pass(chains[static_cast<std::size_t>(pass)]);
-    add_backward(step, backward_labels);
-    ends.push_back(chain_now());
+}
+
+void StagePasses::compute(const ModelPart& part, std::size_t layer, const std::vector<LayerExchange>& exchanges,
+                          bool backward, Seconds host, Seconds time, std::uint32_t label, RankTasks& now) {
+  exchange(layer, exchanges, ExchangeMoment::before, backward, now, part.stage);
+  RankTasks beside = now;
+  exchange(layer, exchanges, ExchangeMoment::beside, backward, beside, part.stage);
+  std::vector<LayerExchange> hidden;  // what asynchronous tensor parallelism moves while the products run
+  const double overlap = step_.job.parallel.tensor.overlap;
+  for (const LayerExchange& wanted : exchanges) {
+    const bool hides = overlap > 0 && wanted.axis == SplitAxis::tensor && wanted.when != ExchangeMoment::beside;
+    if (!hides) continue;
+    hidden.push_back(wanted);
+    hidden.back().when = ExchangeMoment::beside;
+    hidden.back().size = wanted.size * overlap;
   }
-  for (std::size_t i = 0; i < step.ranks.size(); ++i) {
-    RankTasks of_rank;
-    for (const RankTasks& end : ends) of_rank.push_back(end[i]);
-    step.ranks[i].last = step.plan.join(of_rank);
+  exchange(layer, hidden, ExchangeMoment::beside, backward, beside, part.stage);
+  for (const std::size_t role : step_.roles_of(part.stage)) {
+    const TaskId done = add_layer_work(step_, step_.roles[role], host, time, label, now[role]);
+    now[role] = beside[role] == now[role] ? done : step_.plan.join(std::array{done, beside[role]});
   }
+  exchange(layer, exchanges, ExchangeMoment::after, backward, now, part.stage);
+}
+
+void StagePasses::forward_layer(const ModelPart& part, std::size_t layer, RankTasks& now) {
+  const LayerTime& time = step_.times[layer];
+  compute(part, layer, step_.work.layers[layer].forward_exchanges, false, time.host_forward, time.forward,
+          forward_labels_[layer], now);
+}
+
+RankTasks StagePasses::gather(const ModelPart& part, std::size_t unit, RankTasks& now) {
+  double parameters = 0;
+  for (std::size_t layer = units_[unit]; layer < units_[unit + 1]; ++layer)
+    parameters += parameter_count(step_.work.layers[layer]);
+  // Not before as many units as are gathered ahead have been computed.
+  RankTasks ready = gathered_.empty() ? now : gathered_;
+  const auto ahead = static_cast<std::size_t>(step_.job.parallel.shard.prefetch) + 1;
+  if (computed_.size() >= ahead) {
+    const RankTasks& before = computed_[computed_.size() - ahead];
+    for (const std::size_t role : step_.roles_of(part.stage))
+      ready[role] = step_.plan.join(std::array{ready[role], before[role]});
+  }
+  const Exchange exchange =
+      step_.exchange_of(parameters * activation_size(step_.job.precision), "parameter", CodecKind::none);
+  gathered_ = step_.collective(GroupKind::shard, part.stage, Collective::all_gather, ExchangeAlgorithm::automatic,
+                               exchange, ready);
+  const double ranks = static_cast<double>(step_.shard);
+  step_.note_sent("parameter", part.stage, exchange, (ranks - 1.0) / ranks);
+  RankTasks started = now;
+  for (const std::size_t role : step_.roles_of(part.stage))
+    started[role] = step_.plan.join(std::array{now[role], gathered_[role]});
+  return started;
+}
+
+bool StagePasses::gathers() const { return step_.job.parallel.shard.stage == 3 && step_.shard > 1; }
+
+/// Units of a part, by their numbers; a part begins and ends with a unit.
+std::pair<std::size_t, std::size_t> StagePasses::units_of(const ModelPart& part) const {
+  const auto first = std::ranges::lower_bound(units_, part.first) - units_.begin();
+  const auto last = std::ranges::lower_bound(units_, part.last) - units_.begin();
+  return {static_cast<std::size_t>(first), static_cast<std::size_t>(last)};
+}
+
+bool StagePasses::recomputed(std::size_t unit) const {
+  if (step_.job.parallel.recompute != Recompute::full) return false;
+  return !has_blocks_ || step_.work.layers[units_[unit]].kind == "self_attention";
+}
+
+RankTasks StagePasses::forward(const ModelPart& part, RankTasks now) {
+  if (!gathers()) {
+    for (std::size_t layer = part.first; layer < part.last; ++layer) forward_layer(part, layer, now);
+    return now;
+  }
+  const auto [first, last] = units_of(part);
+  for (std::size_t unit = first; unit < last; ++unit) {
+    now = gather(part, unit, now);
+    for (std::size_t layer = units_[unit]; layer < units_[unit + 1]; ++layer) forward_layer(part, layer, now);
+    computed_.push_back(now);
+  }
+  return now;
+}
+
+RankTasks StagePasses::gather_sub_batch(const ModelPart& divided, RankTasks now) {
+  const Bytes size = *step_.work.layers[divided.first].boundary;
+  const Exchange exchange = step_.exchange_of(size, "activation", step_.job.parallel.model.codec);
+  const double ranks = static_cast<double>(step_.grid.tensor);
+  step_.note_sent("activation", divided.stage, exchange, (ranks - 1.0) / ranks);
+  const ExchangeAlgorithm algorithm =
+      step_.job.parallel.model.whole ? ExchangeAlgorithm::direct : ExchangeAlgorithm::ring;
+  return step_.collective(GroupKind::tensor, divided.stage, Collective::all_gather, algorithm, exchange, now);
+}
+
+void StagePasses::backward_layer(const ModelPart& part, std::size_t layer, std::size_t slot, bool parted,
+                                 RankTasks& now) {
+  const LayerTime& time = step_.times[layer];
+  const Recompute again = step_.job.parallel.recompute;
+  Seconds work = time.backward + (again == Recompute::selective   ? time.scores
+                                  : again == Recompute::alternate ? time.alternate
+                                                                  : Seconds());
+  if (parted) work = std::max(Seconds(), work - time.weight_gradients);
+  compute(part, layer, step_.work.layers[layer].backward_exchanges, true, time.host_backward, work,
+          backward_labels_[layer], now);
+  if (!parted) gradient_is_ready(part, layer, slot, now);
+}
+
+void StagePasses::gradient_is_ready(const ModelPart& part, std::size_t layer, std::size_t slot, const RankTasks& now) {
+  RankTasks& ready = step_.gradient_ready[slot][layer];
+  for (const std::size_t role : step_.roles_of(part.stage))
+    ready[role] = ready[role].valid() ? step_.plan.join(std::array{ready[role], now[role]}) : now[role];
+}
+
+RankTasks StagePasses::backward(const ModelPart& part, std::size_t slot, bool parted, RankTasks now) {
+  if (part.first == part.last) return now;
+  const auto [first, last] = units_of(part);
+  for (std::size_t unit = last; unit-- > first;) {
+    if (gathers()) now = gather(part, unit, now);
+    const std::size_t begin = std::max(units_[unit], part.first);
+    const std::size_t end = std::min(units_[unit + 1], part.last);
+    if (recomputed(unit)) {
+      for (std::size_t layer = begin; layer < end; ++layer) forward_layer(part, layer, now);
+    }
+    for (std::size_t layer = end; layer-- > begin;) backward_layer(part, layer, slot, parted, now);
+    if (gathers()) computed_.push_back(now);
+  }
+  return now;
+}
+
+RankTasks StagePasses::weight_gradients(const ModelPart& part, std::size_t slot, RankTasks now) {
+  for (std::size_t layer = part.last; layer-- > part.first;) {
+    for (const std::size_t role : step_.roles_of(part.stage)) {
+      now[role] = add_layer_work(step_, step_.roles[role], Seconds(), step_.times[layer].weight_gradients,
+                                 backward_labels_[layer], now[role]);
+    }
+    gradient_is_ready(part, layer, slot, now);
+  }
+  return now;
 }
 
 }  // namespace gpuscale

@@ -1,41 +1,167 @@
 #include "parallel/step_builder.hpp"
 
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "collective/all_reduce.hpp"
+#include "workload/lower.hpp"
+
 namespace gpuscale {
 
-const RankGroup& StepBuilder::group(std::size_t first, std::size_t size, std::size_t stride) {
-  const std::tuple key(first, size, stride);
-  const auto found = groups.find(key);
-  if (found != groups.end()) return found->second;
-  std::vector<Participant> members;
-  members.reserve(size);
-  for (std::size_t i = 0; i < size; ++i) members.push_back(ranks[first + i * stride].self);
-  return groups.emplace(key, RankGroup(cluster.topology, std::move(members), job.framework.transport, plan_time))
-      .first->second;
+namespace {
+
+std::vector<Members> groups_of_kind(const RankGrid& grid, GroupKind kind, int shard) {
+  using enum RankAxis;
+  const std::vector<Members> copies = grid.groups({context, data});
+  switch (kind) {
+    case GroupKind::tensor:
+      return grid.groups({tensor});
+    case GroupKind::context:
+      return grid.groups({context});
+    case GroupKind::expert:
+      return runs_of(grid.groups({data}), static_cast<std::size_t>(grid.expert));
+    case GroupKind::copies:
+      return copies;
+    case GroupKind::copies_of_whole:
+      return grid.groups({tensor, context, data});
+    case GroupKind::shard:
+      return runs_of(copies, static_cast<std::size_t>(shard));
+    case GroupKind::shard_copies:
+      return across_runs(copies, static_cast<std::size_t>(shard));
+    case GroupKind::everyone:
+      return grid.groups({tensor, context, data, pipeline});
+    case GroupKind::itself:
+      return groups_by(static_cast<std::size_t>(grid.size()), [](std::size_t rank) { return rank; });
+    case GroupKind::expert_copies:
+      break;
+  }
+  return groups_by(static_cast<std::size_t>(grid.size()), [&](std::size_t rank) {
+    const auto data_place = static_cast<std::size_t>(grid.place(rank, data));
+    const std::size_t of_expert = data_place % static_cast<std::size_t>(grid.expert);
+    std::size_t first = rank - (data_place - of_expert) * grid.stride(data);
+    first -= static_cast<std::size_t>(grid.place(rank, context)) * grid.stride(context);
+    return first;
+  });
 }
 
-void StepBuilder::note_sent(const Exchange& exchange, double share) {
-  result.sent_per_gpu += encoded_size(codec(exchange.codec), exchange.values, exchange.size) * share;
-  result.sent_uncompressed_per_gpu += exchange.size * share;
+}  // namespace
+
+GroupSetId StepBuilder::groups(GroupKind kind, int stage) {
+  const std::pair key(static_cast<int>(kind), stage);
+  const auto found = sets.find(key);
+  if (found != sets.end()) return found->second;
+  std::vector<Members> groups = groups_of_kind(grid, kind, shard);
+  if (kind != GroupKind::everyone) {
+    std::erase_if(groups,
+                  [&](const Members& members) { return grid.place(members.front(), RankAxis::pipeline) != stage; });
+  }
+  return sets.emplace(key, exchanges.add_groups(std::move(groups))).first->second;
 }
 
-void add_layer_work(StepBuilder& step, Rank& rank, Seconds host, Seconds compute, std::uint32_t label,
-                    TaskId also_requires) {
+GroupSetId StepBuilder::senders(int from, int to) {
+  constexpr int kAfterKinds = 100;
+  const std::pair key(kAfterKinds + from, to);
+  const auto found = sets.find(key);
+  if (found != sets.end()) return found->second;
+  std::vector<Members> pairs;
+  for (const Members& column : grid.groups({RankAxis::pipeline})) {
+    pairs.push_back({column[static_cast<std::size_t>(from)], column[static_cast<std::size_t>(to)]});
+  }
+  return sets.emplace(key, exchanges.add_groups(std::move(pairs))).first->second;
+}
+
+std::size_t StepBuilder::group_size(GroupKind kind) const { return groups_of_kind(grid, kind, shard).front().size(); }
+
+std::vector<std::size_t> StepBuilder::roles_of(int stage) const {
+  std::vector<std::size_t> numbers;
+  for (std::size_t i = 0; i < roles.size(); ++i) {
+    if (roles[i].stage == stage) numbers.push_back(i);
+  }
+  return numbers;
+}
+
+RankTasks StepBuilder::last() const {
+  RankTasks tasks;
+  for (const Role& role : roles) tasks.push_back(role.last);
+  return tasks;
+}
+
+RankTasks StepBuilder::collective(GroupKind kind, int stage, Collective what, ExchangeAlgorithm algorithm,
+                                  const Exchange& exchange, const RankTasks& ready) {
+  const std::string key = fmt::format("{} {} {} {} {} {}", name(what), name(algorithm), exchange.size.count(),
+                                      static_cast<int>(exchange.codec), exchange.label, exchange.values);
+  return exchanges.add(
+      plan, groups(kind, stage), key,
+      [&](PlanBuilder& to, const RankGroup& group, const RankTasks& members) {
+        return add_collective(to, group, what, algorithm, exchange, members);
+      },
+      ready);
+}
+
+Exchange StepBuilder::exchange_of(Bytes size, std::string_view what, CodecKind codec) {
+  Exchange exchange;
+  exchange.size = size;
+  exchange.values = size / activation_size(job.precision);
+  exchange.codec = codec;
+  exchange.call = job.framework.exchange.call;
+  exchange.fidelity = job.parallel.exchange.fidelity;
+  exchange.label = plan.label(fmt::format("{} exchange", what));
+  exchange.codec_label = plan.label(fmt::format("{} codec", what));
+  return exchange;
+}
+
+void StepBuilder::note_sent(std::string_view purpose, int stage, const Exchange& exchange, double share) {
+  note_sent(purpose, stage, encoded_size(codec(exchange.codec), exchange.values, exchange.size), exchange.size, share);
+}
+
+void StepBuilder::note_sent(std::string_view purpose, int stage, Bytes encoded, Bytes plain, double share) {
+  std::vector<SentBytes>& sent = result.sent;
+  auto entry = std::ranges::find_if(
+      sent, [&](const SentBytes& other) { return other.purpose == purpose && other.stage == stage; });
+  if (entry == sent.end()) entry = sent.insert(sent.end(), {.purpose = std::string(purpose), .stage = stage});
+  entry->encoded += encoded * share;
+  entry->plain += plain * share;
+}
+
+TaskId add_layer_work(StepBuilder& step, const Role& role, Seconds host, Seconds compute, std::uint32_t label,
+                      TaskId after) {
   const TaskId issued =
       host.count() > 0
-          ? step.plan.add(Work{.activity = Activity::host, .lane = rank.host, .duration = host, .label = label})
+          ? step.plan.add(Work{.activity = Activity::host, .lane = role.host, .duration = host, .label = label})
           : TaskId();
-  rank.last =
-      step.plan.add(Work{.activity = Activity::compute, .lane = rank.self.compute, .duration = compute, .label = label},
-                    {issued, rank.last, also_requires});
+  return step.plan.add(
+      Work{.activity = Activity::compute, .lane = role.self.compute, .duration = compute, .label = label},
+      {issued, after});
 }
 
 bool updates_on_server(const Job& job) {
-  return job.framework.optimizer_on_server && algorithm_in_force(job) == ExchangeAlgorithm::parameter_server_cpu;
+  if (algorithm_in_force(job) != ExchangeAlgorithm::parameter_server_cpu) return false;
+  return job.framework.optimizer_on_server || job.parallel.asynchronous;
 }
 
 ExchangeAlgorithm algorithm_in_force(const Job& job) {
   const ExchangeAlgorithm asked = job.parallel.exchange.algorithm;
+  if (job.parallel.asynchronous) return ExchangeAlgorithm::parameter_server_cpu;
   return asked == ExchangeAlgorithm::automatic ? job.framework.exchange.algorithm : asked;
+}
+
+Bytes gradient_number(const Job& job) {
+  const Bytes computed = activation_size(job.precision);
+  return job.framework.exchange.compact ? computed : std::max(computed, Bytes(4));
+}
+
+std::vector<std::size_t> layers_of(const StepBuilder& step, int stage) {
+  std::vector<std::size_t> layers;
+  for (const ModelPart& part : step.parts) {
+    for (std::size_t layer = part.first; part.stage == stage && layer < part.last; ++layer) layers.push_back(layer);
+  }
+  return layers;
+}
+
+double parameters_of(const StepBuilder& step, int stage) {
+  double count = 0;
+  for (const std::size_t layer : layers_of(step, stage)) count += parameter_count(step.work.layers[layer]);
+  return count;
 }
 
 }  // namespace gpuscale

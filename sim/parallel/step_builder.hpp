@@ -4,69 +4,108 @@
 /// What the passes of build_plan share while a step grows. Internal to sim/parallel.
 
 #include <map>
-#include <tuple>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "collective/exchange.hpp"
-#include "collective/rank_group.hpp"
 #include "parallel/build_plan.hpp"
+#include "parallel/group_exchanges.hpp"
 #include "parallel/job.hpp"
 #include "parallel/layer_times.hpp"
+#include "parallel/stages.hpp"
 #include "plan/plan.hpp"
 #include "topology/cluster.hpp"
 #include "workload/layer_work.hpp"
 
 namespace gpuscale {
 
-/// A rank while the step is built: where it works and what it did last.
-struct Rank {
-  Participant self;
+/// Ranks that do the same at the same time: where they work and what they did last.
+struct Role {
+  std::size_t first_rank = 0;  ///< the one that stands for all
+  int stage = 0;
+  Participant self = {};
   LaneId host = {};
-  TaskId last = {};  ///< the latest task of its own forward or backward chain
+  TaskId last = {};  ///< the latest task of their own chain
+};
+
+/// Which ranks exchange with each other.
+enum class GroupKind {
+  tensor,           ///< those that divide layers
+  context,          ///< those that divide sequences
+  expert,           ///< those that divide experts
+  copies,           ///< those that hold the same parameters
+  copies_of_whole,  ///< the same for parameters that a layer split does not divide: also its other parts
+  expert_copies,    ///< those that hold the same experts
+  shard,            ///< of the copies, those that share out what ZeRO divides
+  shard_copies,     ///< of the copies, those that hold the same share
+  everyone,
+  itself,  ///< every rank alone
 };
 
 struct StepBuilder {
   const Job& job;
   const ClusterSpec& spec;
   const Cluster& cluster;
-  PlanTimer plan_time;
   RankGrid grid;
   BatchSizes batch;
-  ModelWork work;                     ///< of one pass of one rank
+  ModelWork work;                     ///< of one pass of one rank, all stages
   std::vector<LayerTime> times = {};  ///< by layer of `work`
-  std::int64_t passes = 1;            ///< sub-batches of a step
+  std::vector<ModelPart> parts = {};
+  std::int64_t passes = 1;  ///< microbatches or sub-batches of a step
+  /// Layers before a layer split, which each rank computes once a step for its own part of the batch.
+  std::size_t undivided = 0;
+  int shard = 1;  ///< ranks among which ZeRO shares out
 
   PlanBuilder plan = {};
-  std::vector<Rank> ranks = {};
-  /// By layer and rank: the task after which the layer's gradient is complete (of the last pass).
-  std::vector<RankTasks> gradient_ready = {};
+  std::vector<Role> roles = {};
+  GroupExchanges exchanges;
+  /// By exchange of a step and layer: per role, the task after which the layer's gradient is complete.
+  std::vector<std::vector<RankTasks>> gradient_ready = {};
   PlannedStep result = {};
+  std::map<std::pair<int, int>, GroupSetId> sets = {};
 
-  /// Groups of ranks already joined up, by first rank, size and stride.
-  std::map<std::tuple<std::size_t, std::size_t, std::size_t>, RankGroup> groups = {};
+  /// The groups of a kind on one stage; made once.
+  GroupSetId groups(GroupKind kind, int stage);
+  /// Neighbours of two stages, sender first.
+  GroupSetId senders(int from, int to);
+  [[nodiscard]] std::size_t group_size(GroupKind kind) const;
 
-  /// The group of ranks first, first + stride... of this size; made once.
-  const RankGroup& group(std::size_t first, std::size_t size, std::size_t stride = 1);
+  /// Roles of a stage, by their numbers.
+  [[nodiscard]] std::vector<std::size_t> roles_of(int stage) const;
+  /// By role, the latest task of each.
+  [[nodiscard]] RankTasks last() const;
 
-  /// Notes what a rank sends in an exchange of `size` bytes, `share` times.
-  void note_sent(const Exchange& exchange, double share);
+  /// All groups of a kind on a stage do one collective; `ready` and the result by role.
+  RankTasks collective(GroupKind kind, int stage, Collective what, ExchangeAlgorithm algorithm,
+                       const Exchange& exchange, const RankTasks& ready);
+  /// An exchange with the framework's software cost and these labels.
+  [[nodiscard]] Exchange exchange_of(Bytes size, std::string_view what, CodecKind codec);
+
+  /// Notes what a rank of a stage sends for a purpose in an exchange of `size` bytes, `share` times.
+  void note_sent(std::string_view purpose, int stage, const Exchange& exchange, double share);
+  void note_sent(std::string_view purpose, int stage, Bytes encoded, Bytes plain, double share);
 };
 
 /// One GPU's operators of one layer: the host issues, the GPU computes when it is issued and what it
-/// requires is done. Becomes the rank's last task.
-void add_layer_work(StepBuilder& step, Rank& rank, Seconds host, Seconds compute, std::uint32_t label,
-                    TaskId also_requires = {});
+/// requires is done. \returns the task after which they are done
+TaskId add_layer_work(StepBuilder& step, const Role& role, Seconds host, Seconds compute, std::uint32_t label,
+                      TaskId after);
 
-/// The forward and backward passes of every rank; sub-batches and activation exchanges of split layers
-/// included. Fills gradient_ready.
+/// The forward and backward passes of every rank, microbatch by microbatch and stage by stage, with what divided
+/// layers exchange. Fills gradient_ready.
 void add_forward_and_backward(StepBuilder& step);
 
-/// Exchanges the gradients between copies of the model, in the framework's pieces. Each rank's last
-/// task becomes the one after which it holds all sums.
+/// Exchanges the gradients between copies of the model, in the framework's pieces. Each role's last
+/// task becomes the one after which it holds all sums it needs.
 void add_gradient_exchange(StepBuilder& step);
 
-/// The update of the weights on every GPU that does one.
+/// The update of the weights on every GPU that does one; where it was shared out, the new weights are gathered.
 void add_optimizer_step(StepBuilder& step);
+
+/// The parameters of all copies averaged (local SGD).
+void add_parameter_average(StepBuilder& step);
 
 /// A whole step in the manner of a one-process wrapper that keeps the parameters on GPU 0: broadcast
 /// them, scatter the batch, gather the outputs, compute the loss there, add up the gradients there.
@@ -77,5 +116,14 @@ void add_input(StepBuilder& step);
 
 /// The exchange settings in force: the scenario's, or else the framework's.
 ExchangeAlgorithm algorithm_in_force(const Job& job);
+
+/// A gradient number on the wire without a codec.
+Bytes gradient_number(const Job& job);
+
+/// Layers of a stage, in model order.
+std::vector<std::size_t> layers_of(const StepBuilder& step, int stage);
+
+/// Numbers of all parameters that a rank of a stage holds.
+double parameters_of(const StepBuilder& step, int stage);
 
 }  // namespace gpuscale

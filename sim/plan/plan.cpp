@@ -73,12 +73,39 @@ TaskId PlanBuilder::add(const Transfer& transfer, std::span<const TaskId> requir
   return add_task(task, requires_tasks);
 }
 
+TaskId PlanBuilder::add_again(TaskId like, std::span<const TaskId> requires_tasks) {
+  const Task task = plan_.tasks_[like.index()];
+  return add_task(task, requires_tasks);
+}
+
+void PlanBuilder::take_labels_of(const PlanBuilder& other) {
+  plan_.labels_ = other.plan_.labels_;
+  label_numbers_ = other.label_numbers_;
+}
+
+void PlanBuilder::merge_channels(std::span<const ChannelId> stands_for) {
+  std::map<std::uint32_t, std::uint32_t> merged;  // by first load: how many are left
+  for (Task& task : plan_.tasks_) {
+    if (task.load_count == 0) continue;
+    const auto [position, is_new] = merged.try_emplace(task.first_load, task.load_count);
+    if (is_new) {
+      const std::span loads = std::span(plan_.loads_).subspan(task.first_load, task.load_count);
+      for (ChannelLoad& load : loads) load.channel = stands_for[load.channel.index()];
+      std::ranges::sort(loads, {}, &ChannelLoad::channel);
+      const auto rest = std::ranges::unique(loads, {}, &ChannelLoad::channel);
+      position->second = static_cast<std::uint32_t>(rest.begin() - loads.begin());
+    }
+    task.load_count = position->second;
+  }
+}
+
 TaskId PlanBuilder::join(std::span<const TaskId> requires_tasks) {
   if (requires_tasks.size() == 1) return requires_tasks.front();
   return add(Work{.activity = Activity::wait, .label = label("join")}, requires_tasks);
 }
 
 Plan PlanBuilder::build() && {
+  if (plan_.labels_.empty()) plan_.labels_.emplace_back();  // of tasks that were given none
   const std::size_t count = plan_.tasks_.size();
   plan_.first_successor_.assign(count + 1, 0);
   for (const Edge& edge : edges_) ++plan_.first_successor_[edge.from.index() + 1];

@@ -73,6 +73,7 @@ class Plan {
   [[nodiscard]] std::span<const TaskId> successors(TaskId id) const;
   [[nodiscard]] std::uint32_t requirement_count(TaskId id) const { return requirement_counts_[id.index()]; }
   [[nodiscard]] const std::string& label(TaskId id) const { return labels_[task(id).label]; }
+  [[nodiscard]] const std::string& label_text(std::uint32_t label) const { return labels_[label]; }
   [[nodiscard]] std::size_t lane_count() const { return lane_names_.size(); }
   [[nodiscard]] const std::string& lane_name(LaneId id) const { return lane_names_[id.index()]; }
 
@@ -97,6 +98,8 @@ class PlanBuilder {
 
   TaskId add(const Work& work, std::span<const TaskId> requires_tasks = {});
   TaskId add(const Transfer& transfer, std::span<const TaskId> requires_tasks = {});
+  /// The same task once more, with requirements of its own; a transfer shares the loads of the first.
+  TaskId add_again(TaskId like, std::span<const TaskId> requires_tasks);
   /// A task that takes no time: done when all it requires are.
   TaskId join(std::span<const TaskId> requires_tasks);
 
@@ -108,6 +111,12 @@ class PlanBuilder {
   }
 
   [[nodiscard]] std::size_t size() const { return plan_.tasks_.size(); }
+
+  /// Begins with the label numbers of another, so that tasks can be carried over to it.
+  void take_labels_of(const PlanBuilder& other);
+  /// Replaces every channel by the one that stands for it; loads of one task on the same one, which are
+  /// alike, become one. `stands_for` has an entry for each channel of the topology.
+  void merge_channels(std::span<const ChannelId> stands_for);
 
   Plan build() &&;
 

@@ -1,5 +1,6 @@
 #include "report/json.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -9,6 +10,7 @@
 #include <system_error>
 #include <type_traits>
 
+#include "report/facts.hpp"
 #include "report/fields.hpp"
 #include "report/version.hpp"
 
@@ -60,6 +62,33 @@ Json links_of(const Report& report) {
   return links;
 }
 
+Json exchanges_of(const Report& report) {
+  Json exchanges = Json::array();
+  for (const ExchangeReport& exchange : report.exchanges) {
+    exchanges.push_back({{"purpose", exchange.purpose},
+                         {"exposed_s", exchange.exposed.count()},
+                         {"sent_bytes_per_gpu", std::llround(exchange.sent.count())},
+                         {"uncompressed_bytes_per_gpu", std::llround(exchange.uncompressed.count())}});
+  }
+  return exchanges;
+}
+
+/// By pipeline stage, where there are several.
+Json stages_of(const Report& report) {
+  Json stages = Json::array();
+  for (const Footprint& stage : report.memory.stages) {
+    Json object = Json::object();
+    for (const MemoryPart& part : kMemoryParts) {
+      std::string key(part.name);
+      std::ranges::replace(key, ' ', '_');
+      object[key + "_bytes"] = std::llround((stage.*part.size).count());
+    }
+    object["total_bytes"] = std::llround(stage.total().count());
+    stages.push_back(std::move(object));
+  }
+  return stages;
+}
+
 Json layers_of(const Report& report) {
   Json layers = Json::array();
   for (const LayerReport& layer : report.layers) {
@@ -89,6 +118,8 @@ void add_report(Json& point, const Report& report) {
     point["problem"] = report.problem;
     return;
   }
+  if (!report.exchanges.empty()) point["exchanges"] = exchanges_of(report);
+  if (report.memory.stages.size() > 1) point["memory"]["stages"] = stages_of(report);
   point["links"] = links_of(report);
   if (!report.layers.empty()) point["layers"] = layers_of(report);
   point["not_modelled"] = report.not_modelled;

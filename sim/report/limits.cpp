@@ -47,9 +47,11 @@ std::vector<std::string> not_modelled(const Job& job, const ClusterSpec& spec) {
   std::vector<std::string> left_out = {"spread between steps and ranks (stragglers)"};
   if (job.transfer) return left_out;
   if (!job.input) left_out.emplace_back("reading and preparing samples (no input: in the scenario)");
-  left_out.emplace_back("copies of the batch to the GPUs");
-  left_out.emplace_back("clocks that fall when cards get hot");
-  if (spec.nodes > 1) left_out.emplace_back("other traffic on the network");
+  if (!job.input) left_out.emplace_back("copies of the batch to the GPUs (no input: in the scenario)");
+  if (!spec.cooling) left_out.emplace_back("clocks that fall when cards get hot (no cooling: in the cluster)");
+  if (job.parallel.asynchronous || job.parallel.exchange.delayed)
+    left_out.emplace_back("steps more that training on old parameters takes: this is throughput only");
+  if (spec.nodes > 1 && spec.background.empty()) left_out.emplace_back("other traffic on the network");
   return left_out;
 }
 

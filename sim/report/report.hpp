@@ -31,6 +31,14 @@ struct LinkLoad {
   double load = 0.0;  ///< carried / (rate x step time), 0..1
 };
 
+/// Exchanges for one purpose.
+struct ExchangeReport {
+  std::string purpose;   ///< "gradient", "tensor", "pipeline"...
+  Seconds exposed = {};  ///< of the step, on its critical path
+  Bytes sent = {};       ///< by a GPU of the stage that sends most of it
+  Bytes uncompressed = {};
+};
+
 /// What one layer asks of one GPU in one pass.
 struct LayerReport {
   std::string name;
@@ -60,6 +68,7 @@ struct Report {
   bool weak_scaling = true;
 
   Seconds step_time = {};
+  Seconds passes_time = {};    ///< until everything but the update of the weights is done
   Seconds step_time_low = {};  ///< from the validation error of the same kind of case
   Seconds step_time_high = {};
   double throughput = 0;                    ///< samples/s of the whole job; transfers/s of a transfer
@@ -72,6 +81,7 @@ struct Report {
 
   Bytes exchanged_per_gpu = {};              ///< gradient (and activation) bytes a rank sends in a step
   Bytes exchange_uncompressed_per_gpu = {};  ///< the same without codec
+  std::vector<ExchangeReport> exchanges;     ///< by purpose, the most exposed first
   std::vector<LinkLoad> links;               ///< busiest first
   MemoryReport memory;
   std::vector<LayerReport> layers;  ///< in forward order; empty for a transfer

@@ -21,8 +21,7 @@ std::string bar(double fraction, const TextStyle& style) {
   constexpr std::size_t kBefore = 2 + kLabel + 2 * kNumber + 2;
   constexpr std::size_t kFull = 40;
   const std::size_t room = style.width > kBefore ? style.width - kBefore : 0;
-  const double full = static_cast<double>(std::min(kFull, room));
-  return std::string(static_cast<std::size_t>(std::clamp(fraction, 0.0, 1.0) * full + 0.5), '#');
+  return share_bar(fraction, std::min(kFull, room));
 }
 
 /// A number at its place, with a space before it however long it is.
@@ -44,6 +43,32 @@ void write_split(std::ostream& out, const Report& report, const TextStyle& style
   }
 }
 
+/// What each exchange is for, how much of the step waits for it and what a GPU sends; with a codec what that saves.
+void write_exchanges(std::ostream& out, const Report& report, const TextStyle& style) {
+  if (report.exchanges.empty()) return;
+  out << '\n' << bold("Exchanges of one GPU", style) << '\n';
+  for (const ExchangeReport& exchange : report.exchanges) {
+    out << "  " << padded(exchange.purpose, kLabel) << number_cell(to_text(exchange.sent)) << "  sent, "
+        << to_text(exchange.exposed) << " of the step exposed";
+    if (exchange.sent < exchange.uncompressed) {
+      out << fmt::format("; {:.1f} times fewer bytes than without a codec", exchange.uncompressed / exchange.sent);
+    }
+    out << '\n';
+  }
+}
+
+/// The fullest and the emptiest stage of a pipeline.
+void write_stages(std::ostream& out, const Report& report, const TextStyle& style) {
+  const std::vector<Footprint>& stages = report.memory.stages;
+  if (stages.size() < 2) return;
+  const auto total = [](const Footprint& stage) { return stage.total(); };
+  const auto [least, most] = std::ranges::minmax_element(stages, {}, total);
+  const std::string text =
+      fmt::format("{} on stage {} to {} on stage {} of {}", to_text(least->total()), least - stages.begin() + 1,
+                  to_text(most->total()), most - stages.begin() + 1, stages.size());
+  line(out, "by stage", text, style);
+}
+
 void write_memory(std::ostream& out, const Report& report, const TextStyle& style) {
   const Footprint& memory = report.memory.footprint;
   out << '\n' << bold("Memory of one GPU", style) << '\n';
@@ -56,6 +81,7 @@ void write_memory(std::ostream& out, const Report& report, const TextStyle& styl
   const auto [needs, has] = memory_texts(report);
   out << "  " << padded("together", kLabel) << number_cell(needs)
       << number_cell(percent_text(memory.total() / report.memory.capacity)) << "  of " << has << '\n';
+  write_stages(out, report, style);
   const std::string verdict = report.memory.fits ? "fits" : "DOES NOT FIT";
   const std::string dressed = report.memory.fits ? green(verdict, style) : red(verdict, style);
   out << "  " << dressed << std::string(kLabel - verdict.size(), ' ') << largest_batch_text(report) << '\n';
@@ -106,6 +132,7 @@ void write_text(std::ostream& out, const Report& report, const TextStyle& style)
   out << '\n';
   for (const Fact& fact : headline(report)) line(out, fact.name, fact.text, style);
   write_split(out, report, style);
+  write_exchanges(out, report, style);
   if (!is_transfer(report)) write_memory(out, report, style);
   write_links(out, report, style);
   write_layers(out, report, style);

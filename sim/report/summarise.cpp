@@ -6,6 +6,8 @@
 
 #include "hardware/gpu.hpp"
 #include "report/limits.hpp"
+#include "report/step_memory.hpp"
+#include "report/strategy_words.hpp"
 #include "report/uncertainty.hpp"
 #include "units/quantity_text.hpp"
 
@@ -14,24 +16,56 @@ namespace gpuscale {
 namespace {
 
 constexpr std::size_t kLinksShown = 8;
-constexpr double kMostSamples = 1e9;  // beyond it a batch has no meaning
 
 Seconds of(const StepTimes& times, Activity activity) { return times[static_cast<std::size_t>(activity)]; }
 
-StepSplit step_split(const Plan& plan, const Timeline& timeline) {
-  const StepTimes split = times_by_activity(plan, timeline);
-  return {.compute = of(split, Activity::compute),
-          .host = of(split, Activity::host),
-          .exchange_exposed = of(split, Activity::exchange),
-          .bubble = of(split, Activity::wait),
-          .input = of(split, Activity::input),
-          .jitter = {}};
+StepSplit step_split(const PathTimes& path, const PlannedStep& step) {
+  const StepTimes& split = path.activities;
+  const double steps = step.steps;
+  StepSplit result{.compute = of(split, Activity::compute) / steps,
+                   .host = of(split, Activity::host) / steps,
+                   .exchange_exposed = of(split, Activity::exchange) / steps,
+                   .bubble = of(split, Activity::wait) / steps,
+                   .input = of(split, Activity::input) / steps,
+                   .jitter = {}};
+  if (step.grid.pipeline > 1) {
+    // The path leads through compute of one stage and another: what the busiest does not do itself, it waits for.
+    const Seconds own = std::min(result.compute, busiest_compute(step.plan) / steps);
+    result.bubble += result.compute - own;
+    result.compute = own;
+  }
+  return result;
 }
 
-std::vector<LinkLoad> busiest_links(const Topology& topology, const Timeline& timeline) {
+/// What is sent for a purpose by the stage that sends most of it.
+void add_sent(std::vector<ExchangeReport>& reports, const SentBytes& sent) {
+  auto entry = std::ranges::find(reports, sent.purpose, &ExchangeReport::purpose);
+  if (entry == reports.end()) {
+    entry = reports.insert(reports.end(), {.purpose = sent.purpose, .exposed = {}, .sent = {}, .uncompressed = {}});
+  }
+  if (sent.plain < entry->uncompressed) return;
+  entry->sent = sent.encoded;
+  entry->uncompressed = sent.plain;
+}
+
+std::vector<ExchangeReport> exchange_reports(const PathTimes& path, const PlannedStep& step) {
+  std::vector<ExchangeReport> reports;
+  for (const SentBytes& sent : step.sent) add_sent(reports, sent);
+  for (ExchangeReport& report : reports) {
+    const auto exposed = path.exchanges.find(report.purpose + " exchange");
+    if (exposed != path.exchanges.end()) report.exposed = exposed->second / static_cast<double>(step.steps);
+    report.sent = report.sent / static_cast<double>(step.steps);
+    report.uncompressed = report.uncompressed / static_cast<double>(step.steps);
+  }
+  std::ranges::stable_sort(reports, std::ranges::greater(), &ExchangeReport::exposed);
+  return reports;
+}
+
+std::vector<LinkLoad> busiest_links(const Topology& topology, const PlannedStep& step, const Timeline& timeline) {
   std::vector<LinkLoad> loads;
   for (std::size_t i = 0; i < timeline.channels.size(); ++i) {
-    const Bytes carried = timeline.channels[i].carried;
+    const std::size_t like = step.stands_for.empty() ? i : step.stands_for[i].index();
+    const Bytes carried = timeline.channels[like].carried;
     if (carried.count() <= 0) continue;
     const Channel& channel = topology.channels()[i];
     const Seconds full = carried / channel.rate;
@@ -40,88 +74,6 @@ std::vector<LinkLoad> busiest_links(const Topology& topology, const Timeline& ti
   std::ranges::stable_sort(loads, std::ranges::greater(), &LinkLoad::load);
   if (loads.size() > kLinksShown) loads.resize(kLinksShown);
   return loads;
-}
-
-std::string bucket_in_words(const Job& job) {
-  const ExchangeHabit& habit = job.framework.exchange;
-  if (job.parallel.exchange.bucket) return to_text(*job.parallel.exchange.bucket) + " buckets";
-  if (habit.whole_model) return "the whole model at once";
-  return habit.bucket.count() > 0 ? to_text(habit.bucket) + " buckets" : "each tensor alone";
-}
-
-std::string exchange_in_words(const Job& job, const PlannedStep& step) {
-  std::string text(name(step.algorithm));
-  if (step.algorithm == ExchangeAlgorithm::gather) return text + " on GPU 0";
-  if (!step.algorithm_reason.empty()) text += " (" + step.algorithm_reason + ")";
-  const bool overlap = job.parallel.exchange.overlap.value_or(job.framework.exchange.overlap);
-  text += ", " + bucket_in_words(job) + (overlap ? ", overlapped with backward" : ", after backward");
-  if (job.parallel.exchange.codec != CodecKind::none) {
-    text += fmt::format(", {} codec", codec(job.parallel.exchange.codec).name);
-  }
-  return text;
-}
-
-std::string strategy_in_words(const Job& job, const PlannedStep& step, std::size_t gpus) {
-  if (job.transfer) return "one copy from the first GPU to the second";
-  if (gpus == 1) return "one GPU";
-  if (job.parallel.independent) return fmt::format("{} independent jobs", gpus);
-  std::string text;
-  if (step.grid.model > 1) {
-    text = fmt::format("layers split over {} GPUs", step.grid.model);
-    if (job.parallel.model.sub_batch > 0) text += fmt::format(" in sub-batches of {}", job.parallel.model.sub_batch);
-    if (job.parallel.model.codec != CodecKind::none) {
-      text += fmt::format(", {} activations", codec(job.parallel.model.codec).name);
-    }
-  }
-  if (step.grid.data > 1) {
-    if (!text.empty()) text += "; ";
-    text += fmt::format("data parallel over {}: ", step.grid.data) + exchange_in_words(job, step);
-  }
-  return text;
-}
-
-MemoryOptions memory_options(const Job& job, const PlannedStep& step, std::int64_t passes) {
-  return {.precision = job.precision,
-          .optimizer = job.optimizer,
-          .optimizer_elsewhere = updates_on_server(job) && !job.parallel.independent,
-          .exchange_buffers = step.exchange_buffers,
-          .framework = job.framework.base_memory,
-          .passes = static_cast<double>(passes)};
-}
-
-/// The largest batch of one copy of the model that fits: secant steps along the footprint, which grows nearly in
-/// proportion to the batch. 0 if not even one sample does.
-double largest_batch_that_fits(const Job& job, const PlannedStep& step, Bytes capacity) {
-  constexpr int kSteps = 4;
-  const auto total = [&](double samples) {
-    const ModelWork work = rank_work(job, step.grid, static_cast<std::int64_t>(samples));
-    return footprint(work, memory_options(job, step, 1)).total();
-  };
-  double fits = 1;
-  Bytes at_fits = total(fits);
-  if (at_fits > capacity) return 0;
-  double other = std::max(2.0, static_cast<double>(step.work.batch));
-  for (int i = 0; i < kSteps; ++i) {
-    const Bytes at_other = total(other);
-    const Bytes per_sample = (at_other - at_fits) / (other - fits);
-    if (at_other <= capacity) {
-      fits = other;
-      at_fits = at_other;
-    }
-    other = std::floor(fits + (capacity - at_fits) / per_sample);
-    if (other <= fits || !(other < kMostSamples)) break;
-  }
-  return fits;
-}
-
-MemoryReport memory_report(const Job& job, const PlannedStep& step, const Gpu& gpu) {
-  MemoryReport memory;
-  memory.footprint = footprint(step.work, memory_options(job, step, step.passes));
-  memory.capacity = gpu.memory_size;
-  memory.fits = memory.footprint.total() <= gpu.memory_size;
-  // A copy of the model sees the samples of all the GPUs it spans.
-  memory.largest_batch_per_gpu = std::floor(largest_batch_that_fits(job, step, gpu.memory_size) / step.grid.model);
-  return memory;
 }
 
 std::vector<LayerReport> layer_reports(const PlannedStep& step) {
@@ -139,6 +91,15 @@ std::vector<LayerReport> layer_reports(const PlannedStep& step) {
                        .backward = step.times[i].backward});
   }
   return reports;
+}
+
+/// When the last task ended that does not belong to the update of the weights.
+Seconds before_update(const PlannedStep& step, const Timeline& timeline) {
+  Time last;
+  for (std::size_t i = 0; i < timeline.tasks.size(); ++i) {
+    if (step.plan.label(TaskId(i)) != kUpdateLabel) last = std::max(last, timeline.tasks[i].end);
+  }
+  return last.since_start();
 }
 
 int nodes_used(const Cluster& cluster) {
@@ -172,19 +133,22 @@ Report summarise(const Job& job, const ClusterSpec& spec, const Cluster& cluster
   report.framework = job.framework.name;
   report.gpus = static_cast<int>(cluster.ranks.size());
   report.nodes = nodes_used(cluster);
-  report.strategy = strategy_in_words(job, step, cluster.ranks.size());
+  report.strategy = strategy_in_words(job, step);
   report.weak_scaling = job.batch.per_gpu;
   report.global_batch = job.transfer ? 0.0 : static_cast<double>(step.batch.global);
   report.batch_per_gpu = report.global_batch / report.gpus;
-  report.step_time = timeline.end.since_start();
+  report.step_time = timeline.end.since_start() / static_cast<double>(step.steps);
+  report.passes_time = step.steps == 1 ? before_update(step, timeline) : report.step_time;
   const Uncertainty range = uncertainty(job);
   report.step_time_low = report.step_time * (1.0 - range.below);
   report.step_time_high = report.step_time * (1.0 + range.above);
-  report.split = step_split(step.plan, timeline);
+  const PathTimes path = path_times(step.plan, timeline);
+  report.split = step_split(path, step);
+  if (!job.transfer) report.exchanges = exchange_reports(path, step);
   add_rates(report, job, spec, step);
-  report.exchanged_per_gpu = step.sent_per_gpu;
-  report.exchange_uncompressed_per_gpu = step.sent_uncompressed_per_gpu;
-  report.links = busiest_links(cluster.topology, timeline);
+  report.exchanged_per_gpu = step.sent_per_gpu / static_cast<double>(step.steps);
+  report.exchange_uncompressed_per_gpu = step.sent_uncompressed_per_gpu / static_cast<double>(step.steps);
+  report.links = busiest_links(cluster.topology, step, timeline);
   if (!job.transfer) report.memory = memory_report(job, step, spec.gpu);
   report.layers = layer_reports(step);
   report.limited_by = limit_in_words(report);

@@ -1,5 +1,6 @@
 #include "report/text_style.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -84,6 +85,11 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
     column += display_width(word);
   }
   return lines;
+}
+
+std::string share_bar(double fraction, std::size_t room) {
+  const double filled = std::clamp(fraction, 0.0, 1.0) * static_cast<double>(room);
+  return std::string(static_cast<std::size_t>(filled + 0.5), '#');
 }
 
 std::string number_text(double value) {

@@ -36,6 +36,9 @@ std::string padded(std::string_view text, std::size_t width, bool right = false)
 /// Words wrapped at a width; lines after the first begin with `indent` spaces. Ends without a newline.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
 
+/// A bar of at most `room` signs, as long as the fraction, which is held to 0..1.
+std::string share_bar(double fraction, std::size_t room);
+
 /// "0.0123", "12.3", "1234": three digits, or all before the point.
 std::string number_text(double value);
 

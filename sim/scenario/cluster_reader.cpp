@@ -6,6 +6,7 @@
 #include <set>
 #include <string_view>
 
+#include "scenario/cooling_reader.hpp"
 #include "scenario/data_file.hpp"
 #include "scenario/fabric_reader.hpp"
 #include "scenario/gpu_reader.hpp"
@@ -96,6 +97,7 @@ ClusterSpec read_cluster(const YamlValue& value, Reading& reading) {
     cluster.fabric->block.assign(cluster.fabric->size.size(), 1);
     if (!cluster.fabric->block.empty()) cluster.fabric->block.back() = adapters_per_box(cluster.machine);
   }
+  read_surroundings(reader, cluster);
   reader.finish();
   if (file) file->finish();
   return cluster;

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "scenario/strategy_checks.hpp"
 #include "topology/box_pieces.hpp"
 #include "topology/fabric.hpp"
 #include "units/quantity_text.hpp"
-#include "workload/lower.hpp"
 
 namespace gpuscale {
 
@@ -109,120 +109,16 @@ void check_precision(const Scenario& scenario, Reading& reading) {
                            fmt::join(has, ", ")));
 }
 
-/// "64 or 96", the multiples of `step` beside `value`.
-std::string multiples_beside(std::int64_t value, std::int64_t step) {
-  const std::int64_t below = value / step * step;
-  return below == 0 ? std::to_string(step) : fmt::format("{} or {}", below, below + step);
-}
-
-void check_batch(const Scenario& scenario, std::int64_t replicas, Reading& reading) {
-  const BatchSpec& batch = scenario.job.batch;
-  const ModelSplitConfig& model = scenario.job.parallel.model;
-  if (!batch.per_gpu && batch.samples % replicas != 0) {
-    reading.note(reading.place_of("workload.batch"),
-                 fmt::format("a global batch of {} does not divide over {} replicas; {} does", batch.samples, replicas,
-                             multiples_beside(batch.samples, replicas)));
-    return;
-  }
-  const std::int64_t group = batch.per_gpu ? batch.samples * model.degree : batch.samples / replicas;
-  if (model.sub_batch > 0 && (model.sub_batch > group || group % model.sub_batch != 0)) {
-    reading.note(reading.place_of("strategy.model.sub_batch"),
-                 fmt::format("a sub_batch of {} does not divide the {} samples of a replica; write a divisor of {}",
-                             model.sub_batch, group, group));
-  }
-}
-
-/// Checks that degrees multiply to the GPU count; the number of replicas, or 0 if they do not.
-std::int64_t check_degrees(const Scenario& scenario, Reading& reading) {
-  const std::int64_t gpus = scenario.cluster.gpus;
-  const ParallelConfig& parallel = scenario.job.parallel;
-  const std::int64_t model = parallel.model.degree;
-  if (gpus % model != 0) {
-    reading.note(reading.place_of("strategy.model.degree"),
-                 fmt::format("a model degree of {} does not divide the {} GPUs of the cluster", model, gpus));
-    return 0;
-  }
-  if (parallel.data == 0) return gpus / model;
-  if (parallel.data * model != gpus) {
-    const std::string product = model == 1 ? std::to_string(parallel.data)
-                                           : fmt::format("{} x {} = {}", parallel.data, model, parallel.data * model);
-    reading.note(reading.place_of("strategy.data"),
-                 fmt::format("degrees multiply to {}, and the cluster uses {} GPUs; write 'data: auto' or 'data: {}'",
-                             product, gpus, gpus / model));
-    return 0;
-  }
-  return parallel.data;
-}
-
-void check_independent(const Scenario& scenario, Reading& reading) {
-  const ParallelConfig& parallel = scenario.job.parallel;
-  if (parallel.model.degree > 1) {
-    reading.note(reading.place_of("strategy.model"), "independent jobs share no layers; leave 'model' at 1");
-  }
-  if (parallel.data > 1) {
-    reading.note(reading.place_of("strategy.data"), "independent jobs are no replicas; leave 'data' out");
-  }
-  if (!scenario.job.batch.per_gpu) {
-    reading.note(reading.place_of("workload.batch"),
-                 fmt::format("independent jobs share no batch; write '{} per gpu'", scenario.job.batch.samples));
-  }
-  if (parallel.exchange.codec != CodecKind::none) {
-    reading.note(reading.place_of("strategy.exchange.codec"), "independent jobs exchange nothing; leave the codec out");
-  }
-}
-
-void check_codecs(const Scenario& scenario, const SoundParts& sound, Reading& reading) {
-  const ParallelConfig& parallel = scenario.job.parallel;
-  if (parallel.model.codec == CodecKind::top_k) {
-    reading.note(reading.place_of("strategy.model.codec"),
-                 "top_k drops numbers, and activations need all of them; write none, fp16, int8 or one_bit");
-  }
-  ExchangeAlgorithm algorithm = parallel.exchange.algorithm;
-  if (algorithm == ExchangeAlgorithm::automatic && sound.framework)
-    algorithm = scenario.job.framework.exchange.algorithm;
-  const CodecKind codec_kind = parallel.exchange.codec;
-  if (algorithm == ExchangeAlgorithm::gather && codec_kind != CodecKind::none && codec_kind != CodecKind::fp16) {
-    reading.note(reading.place_of("strategy.exchange.codec"),
-                 fmt::format("the gather exchange sums plain numbers on one GPU and cannot decode {}; use ring, "
-                             "parameter_server_cpu or parameter_server_gpu, or the codec none or fp16",
-                             codec(codec_kind).name));
-  }
-}
-
 void check_transfer(const Scenario& scenario, Reading& reading) {
   if (scenario.cluster.gpus < 2) {
     reading.note(reading.place_of("cluster.gpus"), "a transfer goes from the first GPU to the second; ask for 2 GPUs");
   }
-  if (scenario.job.parallel.model.degree > 1 || scenario.job.parallel.data > 1 || scenario.job.parallel.independent) {
+  ParallelConfig asked = scenario.job.parallel;
+  asked.exchange = {};
+  asked.fold = true;
+  if (asked != ParallelConfig{}) {
     reading.note(reading.place_of("strategy"), "a transfer is not split; leave everything but 'exchange.codec' out");
   }
-}
-
-void check_layers(const Job& job, Reading& reading) {
-  LowerOptions options;
-  options.precision = job.precision;
-  const bool has_length = job.model.input.kind == ShapeKind::tokens || job.model.input.kind == ShapeKind::sequence;
-  if (has_length) options.sequence = job.sequence;
-  if (job.sequence && !has_length) {
-    reading.note(reading.place_of("workload.sequence"),
-                 fmt::format("the model {} takes {}, which has no length; leave 'sequence' out",
-                             in_quotes(job.model.id), describe(job.model.input)));
-  }
-  std::vector<Problem> problems;
-  lower(job.model, options, problems);
-  const bool layers_join = problems.empty();
-  reading.note(std::move(problems));
-  if (!layers_join || job.parallel.model.degree == 1) return;
-
-  options.model_split = job.parallel.model.degree;
-  std::vector<Problem> split_problems;
-  lower(job.model, options, split_problems);
-  if (split_problems.empty()) return;
-  const Problem& first = split_problems.front();
-  const std::string others =
-      split_problems.size() == 1 ? "" : fmt::format(", and so in {} more layers", split_problems.size() - 1);
-  reading.note(reading.place_of("strategy.model.degree"),
-               fmt::format("{} ({}:{}{})", first.text, first.place.file, first.place.line, others));
 }
 
 }  // namespace
@@ -236,13 +132,7 @@ void check_across(const Scenario& scenario, const SoundParts& sound, Reading& re
     if (sound.cluster && sound.strategy && sound.workload) check_transfer(scenario, reading);
     return;
   }
-  if (sound.strategy && sound.workload && scenario.job.parallel.independent) {
-    check_independent(scenario, reading);
-  } else if (sound.cluster && sound.strategy) {
-    const std::int64_t replicas = check_degrees(scenario, reading);
-    if (replicas > 0 && sound.workload) check_batch(scenario, replicas, reading);
-  }
-  if (sound.workload && sound.strategy) check_layers(scenario.job, reading);
+  check_strategy(scenario, sound, reading);
 }
 
 }  // namespace gpuscale

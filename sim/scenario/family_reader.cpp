@@ -47,6 +47,7 @@ void read_implicit(MapReader& section, ImplicitEfficiency& implicit) {
   in_section(section, "rate", [&](MapReader& rate) { read_passes(rate, implicit.rate, kTiny); });
   implicit.depth_half = section.number("depth_half", 0.0, kMostHalf);
   implicit.operand_rate = section.number("operand_rate", kTiny, kMostHalf);
+  implicit.weights_split = section.number("weights_split", 1.0, 64.0);
 }
 
 }  // namespace
@@ -75,7 +76,6 @@ Family read_family(const YamlValue& value, Reading& reading) {
       result.vector_16bit.strided_data = narrow.number("strided_data", kTiny, 1.0);
     });
     in_section(convolution, "winograd", [&](MapReader& passes) { read_passes(passes, result.winograd, 0.0); });
-    result.weights_split = convolution.number("weights_split", kTiny, 64.0);
     result.strided_data = convolution.number("strided_data", kTiny, 1.0);
     result.narrow_input = convolution.number("narrow_input", kTiny, 1.0);
     result.memory = convolution.number("memory", kTiny, 1.0);
@@ -87,6 +87,10 @@ Family read_family(const YamlValue& value, Reading& reading) {
     family.recurrent.forward = recurrent.number("forward", kTiny, kMostOfPass);
     family.recurrent.backward_data = recurrent.number("backward_data", kTiny, kMostOfPass);
     family.recurrent.backward_weights = recurrent.number("backward_weights", kTiny, kMostOfPass);
+    in_section(recurrent, "persistent", [&](MapReader& persistent) {
+      family.recurrent.persistent.on_chip = persistent.quantity<Bytes>("on_chip", Zero::allowed);
+      family.recurrent.persistent.barrier = persistent.quantity<Seconds>("barrier", Zero::allowed);
+    });
   });
   in_section(reader, "attention", [&](MapReader& attention) {
     family.attention.forward = attention.number("forward", kTiny, 1.0);

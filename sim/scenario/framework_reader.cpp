@@ -16,6 +16,9 @@ void read_host(MapReader& framework, HostCost& host) {
   MapReader reader(*value, "framework host", framework.path("host"), framework.reading());
   host.forward_operator = reader.quantity<Seconds>("forward_operator", Zero::allowed);
   host.backward_operator = reader.quantity<Seconds>("backward_operator", Zero::allowed);
+  host.forward_block = reader.quantity_or("forward_block", host.forward_block, Zero::allowed);
+  host.backward_block = reader.quantity_or("backward_block", host.backward_block, Zero::allowed);
+  host.microbatch = reader.quantity_or("microbatch", host.microbatch, Zero::allowed);
   host.step = reader.quantity<Seconds>("step", Zero::allowed);
   host.optimizer_tensor = reader.quantity<Seconds>("optimizer_tensor", Zero::allowed);
   host.shared = reader.boolean_or("shared", false);
@@ -56,6 +59,15 @@ void read_fused(MapReader& framework, Framework& result) {
   reader.finish();
 }
 
+void read_convolution(MapReader& framework, ConvolutionHabit& habit) {
+  const YamlValue* value = framework.find("convolution");
+  if (value == nullptr) return;
+  MapReader reader(*value, "framework convolution", framework.path("convolution"), framework.reading());
+  habit.channels_first = reader.boolean_or("channels_first", false);
+  habit.workspace = reader.quantity_or<Bytes>("workspace", habit.workspace);
+  reader.finish();
+}
+
 }  // namespace
 
 Framework read_framework(const YamlValue& value, const std::string& path, Reading& reading) {
@@ -75,8 +87,13 @@ Framework read_framework(const YamlValue& value, const std::string& path, Readin
   constexpr double kLeastEfficiency = 0.01;
   constexpr double kMostEfficiency = 1.5;
   framework.kernel_efficiency = reader.number_or("kernel_efficiency", 1.0, kLeastEfficiency, kMostEfficiency);
+  framework.attention_efficiency = reader.number_or("attention_efficiency", 1.0, kLeastEfficiency, kMostEfficiency);
   read_fused(reader, framework);
+  read_convolution(reader, framework.convolution);
   framework.optimizer_on_server = reader.boolean_or("optimizer_on_server", false);
+  framework.blocking_sends = reader.boolean_or("blocking_sends", true);
+  framework.gradients_fp32 = reader.boolean_or("gradients_fp32", false);
+  framework.contiguous_gradients = reader.boolean_or("contiguous_gradients", false);
   framework.sparse_embedding = reader.boolean_or("sparse_embedding", false);
   framework.base_memory = reader.quantity<Bytes>("base_memory", Zero::allowed);
   reader.finish();

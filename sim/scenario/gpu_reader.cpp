@@ -114,6 +114,7 @@ Gpu read_gpu(const YamlValue& value, const std::string& path, Reading& reading) 
   gpu.peer_to_peer = reader.boolean_or("peer_to_peer", true);
   gpu.copy_engines = static_cast<int>(reader.whole_or("copy_engines", 1, 1, 100));
   read_power(reader, gpu);
+  if (reader.find("cooler") != nullptr) gpu.cooler = static_cast<Cooler>(reader.choice("cooler", kCoolerNames));
   reader.finish();
   return gpu;
 }

@@ -121,6 +121,7 @@ LayerKind read_recurrent(MapReader& fields, RecurrentCell cell) {
   layer.layers = fields.whole_or("layers", 1, 1, 10'000);
   layer.bidirectional = fields.boolean_or("bidirectional", false);
   layer.biases = fields.whole_or("biases", 2, 0, 2);
+  layer.persistent = fields.boolean_or("persistent", false);
   return layer;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "scenario/layer_fields.hpp"
+#include "scenario/measured_reader.hpp"
 #include "workload/lower.hpp"
 
 namespace gpuscale {
@@ -127,6 +128,7 @@ bool LayerReader::read_layer(LayerSpec& layer, std::string_view kind, const Yaml
   }
   MapReader fields(value, fmt::format("layer '{}'", kind), "-", *reading_, bindings);
   if (kind != "use") layer.name = fields.text_or("name", "");
+  if (is_simple) layer.measured = read_measured(fields);
   if (kind == "residual") {
     std::vector<LayerSpec> body = read_list_of(fields, "body", true);
     layer.layer = ResidualLayer{std::move(body), read_list_of(fields, "shortcut", false)};

@@ -144,7 +144,8 @@ void MachineDraft::read_link(const YamlValue& value, const std::string& path, Li
   if (!ends || !link) return;
   for (std::size_t i = 0; i < ends->from.size(); ++i) {
     if (ends->from[i] == ends->to[i]) {
-      reading_->note(between->place(), fmt::format("the device {} is linked to itself", in_quotes(ends->from[i])));
+      reading_->note(between->place(),
+                     fmt::format("the device {} is linked to itself; link it to another", in_quotes(ends->from[i])));
       return;
     }
     if (links.size() >= kMostConnections) {
@@ -156,6 +157,19 @@ void MachineDraft::read_link(const YamlValue& value, const std::string& path, Li
   }
 }
 
+void MachineDraft::refuse_repeated(const std::vector<ConnectionSpec>& links) {
+  std::map<std::tuple<std::string, std::string, std::string>, Place> first;
+  std::optional<Place> told;
+  for (const ConnectionSpec& link : links) {
+    const auto [before, is_new] = first.emplace(pair_of(link), link.place);
+    if (is_new || told == link.place) continue;  // a range tells once
+    told = link.place;
+    reading_->note(link.place,
+                   fmt::format("{} and {} have a link of kind {} already, of line {}; keep one, with the lanes of both",
+                               in_quotes(link.from), in_quotes(link.to), link.type.kind, before->second.line));
+  }
+}
+
 void MachineDraft::read_links(const YamlValue& value, const std::string& path, LinkTypes& types) {
   if (!value.is_list()) {
     reading_->note(value.place(), fmt::format("'links' must be a list, not {}", words(value.kind)));
@@ -163,6 +177,7 @@ void MachineDraft::read_links(const YamlValue& value, const std::string& path, L
   }
   std::vector<ConnectionSpec> links;
   for (const YamlValue& item : value.items) read_link(item, path, types, links);
+  refuse_repeated(links);
   std::vector<ConnectionSpec>& first = machine_.connections;
   if (!first.empty()) {
     std::set<std::tuple<std::string, std::string, std::string>> replaced;

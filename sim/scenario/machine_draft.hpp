@@ -49,6 +49,8 @@ class MachineDraft {
   [[nodiscard]] std::optional<Ends> read_between(const YamlValue& value);
   void read_device(const YamlEntry& entry, const std::string& path);
   void add_device(DeviceSpec device, const Place& place);
+  /// Notes links of one kind between the same two devices: of several a route would take one.
+  void refuse_repeated(const std::vector<ConnectionSpec>& links);
   void read_link(const YamlValue& value, const std::string& path, LinkTypes& types, std::vector<ConnectionSpec>& links);
   void remove_devices(const YamlValue& value);
   void remove_links(const YamlValue& value);

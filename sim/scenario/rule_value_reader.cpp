@@ -74,13 +74,20 @@ std::vector<std::string> read_texts(const YamlValue& value, std::string_view wha
 RuleValue read_rule_value(const YamlValue& value, std::string_view what, bool may_be_yaml, Reading& reading) {
   RuleValue result;
   result.place = value.place();
-  if (value.find("cases") == nullptr) {
+  if (value.find("cases") == nullptr && value.find("between") == nullptr) {
     result.cases.push_back(read_case(value, what, may_be_yaml, reading));
     return result;
   }
   MapReader reader(value, what == "is" ? "measured is" : std::string(what), "-", reading);
   if (const YamlValue* column = reader.require("column", "model")) {
     result.columns = read_texts(*column, "column", reading);
+  }
+  if (const YamlValue* between = reader.find("between")) {
+    result.between = read_texts(*between, "between", reading);
+    if (result.between.size() != 2 || result.columns.size() != 1) {
+      reading.note(between->place(), "'between' must be two texts, such as [\"memory \", \" GiB\"], of one column");
+      result.between.resize(2);
+    }
   }
   if (const YamlValue* cases = reader.find("cases")) read_cases(*cases, what, may_be_yaml, result, reading);
   reader.finish();

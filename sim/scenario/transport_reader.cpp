@@ -39,6 +39,7 @@ void read_rates(MapReader& reader, Transport& transport) {
   if (const auto rate = reader.optional_quantity<BytesPerSecond>("direct_rate")) transport.direct_rate = rate;
   if (const auto rate = reader.optional_quantity<BytesPerSecond>("staged_rate")) transport.staged_rate = rate;
   if (const auto rate = reader.optional_quantity<BytesPerSecond>("staged_crowd")) transport.staged_crowd = rate;
+  if (const auto rate = reader.optional_quantity<BytesPerSecond>("staged_least")) transport.staged_least = *rate;
   transport.server_rate = reader.quantity_or("server_rate", transport.server_rate);
 }
 
@@ -50,6 +51,7 @@ void read_costs(MapReader& reader, Transport& transport) {
   constexpr double kMostPace = 1000.0;
   transport.own_copy = reader.number_or("own_copy", transport.own_copy, 0.0, kMostPace);
   transport.in_switch = reader.boolean_or("in_switch", transport.in_switch);
+  transport.in_network = reader.boolean_or("in_network", transport.in_network);
 }
 
 }  // namespace

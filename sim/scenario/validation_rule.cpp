@@ -90,9 +90,9 @@ void check_paths(const YamlValue& set, CheckKind check, Reading& reading) {
 }
 
 double read_unit(MapReader& reader) {
-  constexpr std::array<std::string_view, 5> kUnits = {"s", "ms", "us", "min", "h"};
-  constexpr std::array<double, 5> kSeconds = {1.0, 1e-3, 1e-6, 60.0, 3600.0};
-  return kSeconds[reader.choice_or("unit", kUnits, 0)];
+  constexpr std::array<std::string_view, 9> kUnits = {"s", "ms", "us", "min", "h", "MB", "MiB", "GB", "GiB"};
+  constexpr std::array<double, 9> kSizes = {1.0, 1e-3, 1e-6, 60.0, 3600.0, 1e6, 1048576.0, 1e9, 1073741824.0};
+  return kSizes[reader.choice_or("unit", kUnits, 0)];
 }
 
 void check_kinds(const RuleValue& value, Reading& reading) {
@@ -117,6 +117,10 @@ MeasuredRule read_measured(const YamlValue& value, Reading& reading) {
   }
   measured.unit = read_unit(reader);
   measured.samples = reader.number_or("samples", 1.0, 1.0, kMostSamples);
+  if (const YamlValue* whole = reader.find("percent_of")) {
+    measured.percent_of = read_named(*whole, "percent_of", true, reading);
+    check_paths(*whole, CheckKind::training, reading);
+  }
   reader.finish();
   return measured;
 }
@@ -147,6 +151,7 @@ ExchangeRule read_exchange_rule(const YamlValue& value, Reading& reading) {
   if (const YamlValue* name = reader.find("algorithm"))
     rule.algorithm = read_rule_value(*name, "algorithm", false, reading);
   if (const YamlValue* name = reader.find("machine")) rule.machine = read_rule_value(*name, "machine", false, reading);
+  if (const YamlValue* ranks = reader.find("ranks")) rule.ranks = read_rule_value(*ranks, "ranks", false, reading);
   reader.finish();
   return rule;
 }
@@ -170,6 +175,10 @@ void read_parts(MapReader& reader, ValidationRule& rule) {
     rule.measured = read_measured(*measured, reading);
   }
   if (const YamlValue* alone = reader.find("alone")) rule.alone = read_alone(*alone, reading);
+  if (const YamlValue* ranked = reader.find("ranked")) {
+    rule.ranked = read_texts(*ranked, "ranked", reading);
+    rule.ranked_place = ranked->place();
+  }
   if (const YamlValue* exchange = reader.find("exchange")) rule.exchange = read_exchange_rule(*exchange, reading);
   if (const YamlValue* name = reader.find("class")) rule.class_name = read_rule_value(*name, "class", false, reading);
 }

@@ -28,13 +28,24 @@ inline constexpr std::array<std::string_view, 3> kCheckKindNames = {"training", 
 enum class MeasuredKind {
   throughput,        ///< samples a second of the whole job
   tokens_per_s,      ///< tokens a second of the whole job
+  tokens_per_gpu,    ///< tokens a second of one GPU
   step_time,         ///< of one step
+  passes_time,       ///< of a step without the update of the weights
   time_for_samples,  ///< in which the whole job trains a number of samples
   speedup,           ///< against one GPU; says nothing about time
   time,              ///< of one operation, where no step is measured
+  rate,              ///< GB/s of an exchange: its bytes over its time
+  peak_memory,       ///< of the fullest GPU, without what the framework takes beside tensors
+  activation_memory  ///< kept from forward to backward on the fullest GPU
 };
-inline constexpr std::array<std::string_view, 6> kMeasuredKindNames = {"throughput",       "tokens_per_s", "step_time",
-                                                                       "time_for_samples", "speedup",      "time"};
+inline constexpr std::array<std::string_view, 11> kMeasuredKindNames = {
+    "throughput", "tokens_per_s", "tokens_per_gpu", "step_time",   "passes_time",      "time_for_samples",
+    "speedup",    "time",         "rate",           "peak_memory", "activation_memory"};
+
+/// Whether a kind is bytes on a GPU.
+constexpr bool is_memory(MeasuredKind kind) {
+  return kind == MeasuredKind::peak_memory || kind == MeasuredKind::activation_memory;
+}
 
 /// A column and the patterns of which its cell has to match one.
 struct ColumnCondition {
@@ -60,6 +71,7 @@ struct RuleCase {
 /// columns there is one case, which always holds.
 struct RuleValue {
   Place place;
+  std::vector<std::string> between = {};  ///< two texts: the value is what stands between them in the one column
   std::vector<std::string> columns;
   std::vector<RuleCase> cases;
 };
@@ -74,8 +86,10 @@ struct MeasuredRule {
   Place place;
   std::string column = "value";
   RuleValue kind;        ///< gives a word of kMeasuredKindNames
-  double unit = 1.0;     ///< seconds that a time of 1 stands for
+  double unit = 1.0;     ///< seconds or bytes that 1 stands for
   double samples = 1.0;  ///< of time_for_samples
+  /// Of a memory that is measured in percent: settings that make the job whose memory is 100.
+  std::vector<NamedRuleValue> percent_of = {};
 };
 
 /// With what the speed-up of a row is taken: rows with the same cells on one GPU, or a column that has it.
@@ -92,6 +106,7 @@ struct ExchangeRule {
   RuleValue transport;                 ///< gives a name of workloads/transports
   std::optional<RuleValue> algorithm;  ///< gives a word of kExchangeAlgorithmNames; none: auto
   std::optional<RuleValue> machine;    ///< names the group of rows; none: the machine's file
+  std::optional<RuleValue> ranks;      ///< which GPUs take part, as in 0,4; none: all
 };
 
 struct ValidationRule {
@@ -107,6 +122,8 @@ struct ValidationRule {
   std::vector<NamedRuleValue> set;
   MeasuredRule measured;
   std::optional<AloneRule> alone;
+  std::vector<std::string> ranked;  ///< rows with the same cells in these columns are put in order of time
+  Place ranked_place;
   std::optional<ExchangeRule> exchange;  ///< of collectives
   std::optional<RuleValue> class_name;
 };

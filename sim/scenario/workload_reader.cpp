@@ -1,10 +1,13 @@
 #include "scenario/workload_reader.hpp"
 
+#include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "scenario/data_file.hpp"
 #include "scenario/map_reader.hpp"
 #include "scenario/model_reader.hpp"
 
@@ -15,6 +18,7 @@ namespace {
 constexpr std::int64_t kMostSamples = 1'000'000'000;
 constexpr std::int64_t kLongestSequence = 100'000'000;
 constexpr std::int64_t kMostNumbers = 1'000'000'000'000;
+constexpr DataKind kCalibrationFiles{"calibration", "workloads/calibrations", ""};
 
 /// Words of a text, at most four.
 std::vector<std::string> split_words(std::string_view text) {
@@ -37,12 +41,34 @@ void read_transfer(MapReader& workload, Job& job) {
   reader.finish();
 }
 
+/// One measured throughput, or factors: written here or in a file of one's own.
 void read_calibration(MapReader& workload, Job& job) {
   const YamlValue* value = workload.find("calibrate");
   if (value == nullptr) return;
-  MapReader reader(*value, "workload calibrate", workload.path("calibrate"), workload.reading());
-  job.calibrated_throughput = reader.needed("throughput_1gpu", QuantityKind::per_second);
+  const std::optional<DataSource> data = find_data(*value, kCalibrationFiles, workload.reading());
+  if (!data) return;
+  MapReader reader(*data->map, "workload calibrate", workload.path("calibrate"), workload.reading());
+  static_cast<void>(read_head(reader, *data));
+  const auto factor = [&](std::string_view key) {
+    return reader.number_or(key, 1.0, kLeastCalibration, kMostCalibration);
+  };
+  job.calibrated_throughput = reader.optional("throughput_1gpu", QuantityKind::per_second);
+  job.calibration = {.products = factor("products"),
+                     .streams = factor("streams"),
+                     .host = factor("host"),
+                     .exchange = factor("exchange")};
   reader.finish();
+  const bool has_throughput = data->map->find("throughput_1gpu") != nullptr;
+  const bool has_factors = std::ranges::any_of(std::array{"products", "streams", "host", "exchange"},
+                                               [&](const char* key) { return data->map->find(key) != nullptr; });
+  if (has_throughput && has_factors) {
+    workload.reading().note(reader.place("throughput_1gpu"),
+                            "'throughput_1gpu' scales computing itself; write it or factors, not both");
+  } else if (!has_throughput && !has_factors && data->map->is_map()) {
+    workload.reading().note(reader.place(),
+                            "workload calibrate is empty; write 'throughput_1gpu: 207 /s', or factors on times such as "
+                            "'products: 1.1' ('gpuscale calibrate' finds them)");
+  }
 }
 
 }  // namespace
@@ -96,13 +122,15 @@ void read_workload(const YamlValue& value, Job& job, Reading& reading) {
   if (batch != nullptr) job.batch = read_batch(*batch, reading);
   job.precision =
       static_cast<Precision>(reader.choice_or("precision", kPrecisionNames, static_cast<std::size_t>(Precision::fp32)));
+  constexpr std::array<std::string_view, 2> kPasses = {"all", "forward"};
+  job.forward_only = reader.choice_or("passes", kPasses, 0) == 1;
   if (reader.find("sequence") != nullptr) job.sequence = reader.whole("sequence", 1, kLongestSequence);
   job.optimizer = static_cast<Optimizer>(
       reader.choice_or("optimizer", kOptimizerNames, static_cast<std::size_t>(Optimizer::sgd_momentum)));
   read_calibration(reader, job);
   reader.finish();
   if (!has_transfer || has_model) return;
-  for (const std::string_view key : {"batch", "sequence", "optimizer", "calibrate"}) {
+  for (const std::string_view key : {"batch", "passes", "sequence", "optimizer", "calibrate"}) {
     if (value.find(key) != nullptr) {
       reading.note(value.find(key)->place(), fmt::format("a transfer has no '{}'; leave the key out", key));
     }
@@ -117,6 +145,9 @@ InputConfig read_input_config(const YamlValue& value, Reading& reading) {
   constexpr std::int64_t kMostCores = 1'000'000;
   input.cores = static_cast<int>(reader.whole_or("cores", 0, 1, kMostCores));
   input.storage = reader.optional_quantity<BytesPerSecond>("storage");
+  input.shared_storage = reader.optional_quantity<BytesPerSecond>("shared_storage");
+  input.copied_per_sample = reader.optional_quantity<Bytes>("copied_per_sample", Zero::allowed);
+  input.ram_per_sample = reader.quantity_or<Bytes>("ram_per_sample", Bytes(0), Zero::allowed);
   reader.finish();
   const bool has_cores = value.find("cores") != nullptr;
   const bool has_decode = value.find("decode_per_core") != nullptr;
@@ -125,7 +156,8 @@ InputConfig read_input_config(const YamlValue& value, Reading& reading) {
                                     ? "'cores' needs 'decode_per_core', the samples a second that one core prepares"
                                     : "'decode_per_core' needs 'cores', how many prepare samples on a node");
   }
-  if (value.is_map() && !has_cores && !has_decode && value.find("storage") == nullptr) {
+  const bool has_storage = value.find("storage") != nullptr || value.find("shared_storage") != nullptr;
+  if (value.is_map() && !has_cores && !has_decode && !has_storage) {
     reading.note(value.place(), "input has no rate; add 'storage', or 'decode_per_core' with 'cores'");
   }
   return input;

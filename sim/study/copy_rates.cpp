@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <functional>
+#include <map>
 
 #include "network/flow_model.hpp"
 
@@ -106,11 +107,18 @@ std::vector<BytesPerSecond> rates_together(const Topology& topology, std::span<c
 
 Bisection bisect(const Topology& topology, std::span<const DeviceId> gpus) {
   if (gpus.size() <= kExhaustiveHalves) return bisect_exhaustively(topology, gpus);
-  const bool boxes = topology.device(gpus.front()).node != topology.device(gpus.back()).node;
-  const auto place = [&](std::size_t i) { return boxes ? static_cast<std::size_t>(topology.device(gpus[i]).node) : i; };
+  const auto node = [&](std::size_t i) { return static_cast<std::size_t>(topology.device(gpus[i]).node); };
+  const bool boxes = node(0) != node(gpus.size() - 1);
+  std::map<std::size_t, std::size_t> in_box;
+  for (std::size_t i = 0; i < gpus.size(); ++i) ++in_box[node(i)];
+  std::map<std::size_t, std::size_t> seen;
+  std::vector<bool> early;  // in the first half of its box
+  for (std::size_t i = 0; i < gpus.size(); ++i) early.push_back(2 * seen[node(i)]++ < in_box[node(i)]);
+  std::vector<std::function<bool(std::size_t)>> ways = {[&](std::size_t i) { return i < (gpus.size() + 1) / 2; },
+                                                        [&](std::size_t i) { return (boxes ? node(i) : i) % 2 == 0; }};
+  if (boxes) ways.emplace_back([&](std::size_t i) { return early[i]; });
   Bisection bisection;
-  for (const auto& is_first : {std::function([&](std::size_t i) { return i < (gpus.size() + 1) / 2; }),
-                               std::function([&](std::size_t i) { return place(i) % 2 == 0; })}) {
+  for (const auto& is_first : ways) {
     Halves halves = split(gpus, is_first);
     halves.rate = slower_way(rates_together(topology, copies_across(halves, false)));
     consider(bisection, std::move(halves));

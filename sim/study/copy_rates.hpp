@@ -38,8 +38,9 @@ struct Bisection {
 inline constexpr std::size_t kExhaustiveHalves = 16;
 
 /// Up to kExhaustiveHalves GPUs: every pair of halves, every GPU sending to every GPU of the other half.
-/// Above: the first half of the list against the second, and every other GPU (box, if there are several)
-/// against the rest, every GPU sending to its counterpart. \pre at least two GPUs.
+/// Above, a few ways of many: the first half of the list against the second, every other GPU (box, if there are
+/// several) against the rest, and the first half of every box against the second, every GPU sending to its counterpart.
+/// \pre at least two GPUs.
 Bisection bisect(const Topology& topology, std::span<const DeviceId> gpus);
 
 }  // namespace gpuscale

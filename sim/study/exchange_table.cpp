@@ -52,6 +52,17 @@ void check_query(const ExchangeQuery& query, const RankGroup& group) {
                                           name(query.what), fmt::join(able, ", ")));
 }
 
+/// With the kernels that encode and decode.
+Seconds time_with_codec(const ExchangeQuery& query, const RankGroup& group, Exchange exchange,
+                        ExchangeAlgorithm algorithm) {
+  PlanBuilder plan;
+  for (std::size_t rank = 0; rank < group.size(); ++rank) plan.add_lane(fmt::format("rank {}", rank));
+  exchange.label = plan.label(name(query.what));
+  exchange.codec_label = plan.label(codec(query.codec).name);
+  add_collective(plan, group, query.what, algorithm, exchange, RankTasks(group.size()));
+  return group.plan_time(std::move(plan).build());
+}
+
 ExchangeRow row_of(const ExchangeQuery& query, const RankGroup& group, Bytes size) {
   Exchange exchange;
   exchange.size = size;
@@ -61,15 +72,11 @@ ExchangeRow row_of(const ExchangeQuery& query, const RankGroup& group, Bytes siz
   sent.size = encoded_size(codec(query.codec), exchange.values, size);
   const ExchangeChoice choice = choose_exchange(group, query.what, sent, query.algorithm);
 
-  PlanBuilder plan;
-  for (std::size_t rank = 0; rank < group.size(); ++rank) plan.add_lane(fmt::format("rank {}", rank));
-  exchange.label = plan.label(name(query.what));
-  exchange.codec_label = plan.label(codec(query.codec).name);
-  add_collective(plan, group, query.what, choice.algorithm, exchange, RankTasks(group.size()));
   ExchangeRow row;
   row.size = size;
   row.count = std::floor(exchange.values);
-  row.time = execute(std::move(plan).build(), group.topology()).end.since_start();
+  row.time = query.codec == CodecKind::none ? time_alone(group, query.what, sent, choice.algorithm, choice.protocol)
+                                            : time_with_codec(query, group, exchange, choice.algorithm);
   row.algorithm_bandwidth = size / row.time;
   row.bus_bandwidth = row.algorithm_bandwidth * bus_factor(query.what, group.count());
   row.algorithm = name(choice.algorithm);

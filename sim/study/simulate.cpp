@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 
 #include "execution/execute.hpp"
+#include "hardware/sustained_clock.hpp"
 #include "parallel/build_plan.hpp"
 #include "report/summarise.hpp"
+#include "study/scaled_hardware.hpp"
 #include "topology/cluster.hpp"
 
 namespace gpuscale {
@@ -29,12 +32,23 @@ Report run_once(const Job& job, const ClusterSpec& spec) {
 }
 
 /// A job that spills into a card's slow memory runs again at the bandwidth that leaves it.
-Report run(const Job& job, ClusterSpec spec) {
+Report run_in_memory(const Job& job, ClusterSpec spec) {
   Report report = run_once(job, spec);
   const BytesPerSecond met = memory_bandwidth_in_use(spec.gpu, report.memory.footprint.total());
   if (met == spec.gpu.memory_bandwidth) return report;
   spec.gpu.memory_bandwidth = met;
   return run_once(job, spec);
+}
+
+/// On cards at the clocks that they keep up and links less what others take of them.
+Report run(const Job& job, ClusterSpec spec) {
+  const double clock = spec.gpu.boost_clock.count();
+  spec.gpu = sustained(std::move(spec.gpu), spec.cooling, spec.power_limit);
+  for (const BackgroundTraffic& others : spec.background) scale_link_rates(spec, others.kind, 1.0 - others.share);
+  Report report = run_in_memory(job, spec);
+  // Utilisation is of the peak on the box.
+  if (report.model_flop_utilisation) *report.model_flop_utilisation *= spec.gpu.boost_clock.count() / clock;
+  return report;
 }
 
 /// The same job on one GPU: nothing split, nothing exchanged; the per-GPU or the global batch is kept.
@@ -43,6 +57,7 @@ Report run_on_one_gpu(Job job, ClusterSpec spec) {
   spec.gpus = 1;
   spec.nodes = 1;
   spec.fabric.reset();
+  if (spec.cooling) spec.cooling->neighbours = 0;
   return run(job, spec);
 }
 
@@ -78,17 +93,40 @@ void add_speedup(Report& report, const Job& job, const ClusterSpec& spec) {
   if (!one.memory.fits) report.baseline += ", which would not fit its memory";
 }
 
-}  // namespace
-
-Report simulate(const Scenario& scenario) {
-  Job job = scenario.job;
+/// As calibrated(), with the throughput still there, for those who ask whether it was measured.
+Scenario with_calibration(Scenario scenario) {
+  Job& job = scenario.job;
+  if (job.calibration != Calibration{}) apply_calibration(job, scenario.cluster);
   if (job.calibrated_throughput) job.compute_scale = calibration_scale(job, scenario.cluster);
-  Report report = run(job, scenario.cluster);
-  if (!job.transfer) add_speedup(report, job, scenario.cluster);
+  return scenario;
+}
+
+/// The report with what only the scenario knows.
+Report named(Report report, const Scenario& scenario) {
   report.scenario = scenario.name;
   for (const Setting& setting : scenario.settings) report.settings.emplace_back(setting.path, setting.value);
   report.provenance = scenario.provenance;
   return report;
+}
+
+}  // namespace
+
+Report simulate(const Scenario& scenario) {
+  const Scenario measured = with_calibration(scenario);
+  Report report = named(run(measured.job, measured.cluster), scenario);
+  if (!measured.job.transfer) add_speedup(report, measured.job, measured.cluster);
+  return report;
+}
+
+Report simulate_step(const Scenario& scenario) {
+  const Scenario measured = with_calibration(scenario);
+  return named(run(measured.job, measured.cluster), scenario);
+}
+
+Scenario calibrated(const Scenario& scenario) {
+  Scenario measured = with_calibration(scenario);
+  measured.job.calibrated_throughput.reset();
+  return measured;
 }
 
 }  // namespace gpuscale

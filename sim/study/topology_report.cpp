@@ -187,8 +187,10 @@ class Describer {
     result.method = found.exhaustive
                         ? fmt::format("{} to halve them, every GPU sending to every GPU of the other half",
                                       found.tried == 1 ? "the one way" : fmt::format("all {} ways", found.tried))
-                        : "the first half against the second and every other one against the rest, every GPU sending "
-                          "to its counterpart";
+                        : fmt::format(
+                              "{} ways of many, the first half against the second, every other one against the "
+                              "rest{}, every GPU sending to its counterpart; another may be worse or better",
+                              found.tried, found.tried > 2 ? ", half of each box against its other half" : "");
     report_.bisection = std::move(result);
   }
 

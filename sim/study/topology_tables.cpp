@@ -96,7 +96,7 @@ void add_matrices(std::vector<TopologySection>& sections, const TopologyReport& 
 
 TopologySection class_section(const TopologyReport& report, bool with_legend) {
   TopologySection section{"Pairs of GPUs by how they are joined",
-                          {column("joined", false), column("pairs"), column("one copy alone, GB/s"),
+                          {column("joined", false), column("pairs, each way"), column("one copy alone, GB/s"),
                            column("latency, us"), column("through", false)},
                           {},
                           false};

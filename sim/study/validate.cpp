@@ -61,6 +61,7 @@ RowResult check_row(const Source& source, const MeasuredRow& row, const Library&
   result.class_name = row.class_name;
   result.gpus = row.gpus;
   result.reason = row.reason;
+  result.ranked_key = row.ranked_key;
   if (!row.reason.empty()) return result;
   result.speedup_measured = row.speedup_measured;
   try {
@@ -131,6 +132,11 @@ std::vector<RowResult> check_all(const std::vector<Source>& sources, const Libra
 std::optional<double> RowResult::bus_bandwidth_error() const {
   if (!bus_bandwidth || !bus_bandwidth_measured) return std::nullopt;
   return *bus_bandwidth / *bus_bandwidth_measured - 1.0;
+}
+
+std::optional<double> RowResult::memory_error() const {
+  if (!memory || !memory_measured) return std::nullopt;
+  return *memory / *memory_measured - 1.0;
 }
 
 std::optional<double> RowResult::time_error() const {

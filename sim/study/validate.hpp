@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "scenario/library.hpp"
@@ -37,6 +38,10 @@ struct RowResult {
   std::optional<double> rate_measured;           ///< samples or tokens a second, theirs
   std::optional<double> bus_bandwidth;           ///< bytes/s of an exchange as nccl-tests count them, ours
   std::optional<double> bus_bandwidth_measured;  ///< theirs
+  std::optional<double> memory;                  ///< bytes on a GPU, or percent of another job's, ours
+  std::optional<double> memory_measured;         ///< theirs
+  bool memory_in_percent = false;
+  std::string ranked_key;  ///< equal for rows whose order is compared; empty: none
   std::optional<double> speedup;
   std::optional<double> speedup_measured;
 
@@ -48,6 +53,8 @@ struct RowResult {
   [[nodiscard]] std::optional<double> efficiency_measured() const;
   /// ours / theirs - 1
   [[nodiscard]] std::optional<double> bus_bandwidth_error() const;
+  /// ours / theirs - 1
+  [[nodiscard]] std::optional<double> memory_error() const;
   /// ours - theirs, of speed-up / GPUs
   [[nodiscard]] std::optional<double> efficiency_error() const;
 };
@@ -65,9 +72,15 @@ struct GroupResult {
   std::optional<double> efficiency_mae;         ///< mean of |ours - theirs| of speed-up / GPUs
   std::optional<double> linear_efficiency_mae;  ///< the same if every speed-up were the number of GPUs
   std::optional<double> bus_bandwidth_mape;     ///< mean of |bus bandwidth error|, %
-  std::optional<double> bias;                   ///< mean of the time error with its sign, %
-  std::optional<double> baseline_mape;          ///< mean of |time error| of the baseline, %
+  std::optional<double> memory_mape;            ///< mean of |memory error|, %
+  /// Kendall's tau of the order of times: pairs that we put in order as measured less the others, over all; pairs of
+  /// rows that a rule ranks together
+  std::optional<double> kendall_tau;
+  std::optional<double> bias;           ///< mean of the time error with its sign, %
+  std::optional<double> baseline_mape;  ///< mean of |time error| of the baseline, %
 };
+
+inline constexpr std::string_view kByOrder = "order";  ///< GroupResult::by of rows that a rule ranks together
 
 struct Validation {
   std::vector<GroupResult> groups;  ///< sources, families, classes, classes by card

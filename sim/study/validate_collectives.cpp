@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <numeric>
 #include <optional>
 
 #include "collective/choose.hpp"
 #include "execution/execute.hpp"
 #include "scenario/hardware.hpp"
 #include "scenario/transport_reader.hpp"
+#include "study/message_sizes.hpp"
 #include "topology/cluster.hpp"
 #include "units/quantity_text.hpp"
 
@@ -23,11 +25,14 @@ std::optional<std::size_t> index_of(const std::array<std::string_view, N>& names
                               : std::optional<std::size_t>(static_cast<std::size_t>(found - names.begin()));
 }
 
-std::vector<Participant> participants(const Hardware& hardware, const Cluster& cluster) {
+std::vector<Participant> participants(const Hardware& hardware, const Cluster& cluster, const std::string& chosen) {
+  std::vector<std::size_t> places(cluster.ranks.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  if (!chosen.empty()) places = read_ranks(chosen, cluster.ranks.size());
   std::vector<Participant> ranks;
   const Gpu& gpu = hardware.cluster.gpu;
-  for (const DeviceId device : cluster.ranks) {
-    ranks.push_back({.gpu = device,
+  for (const std::size_t place : places) {
+    ranks.push_back({.gpu = cluster.ranks[place],
                      .compute = {},
                      .memory_bandwidth = gpu.memory_bandwidth,
                      .stream_bandwidth = gpu.memory_bandwidth * gpu.family.stream.memory});
@@ -74,17 +79,18 @@ void check_collectives(const MeasuredRow& row, const CheckContext& context, RowR
   }
   const Hardware hardware = load_hardware(std::nullopt, row.settings, "", context.library);
   const Cluster cluster = build_cluster(hardware.cluster);
-  result.gpus = static_cast<int>(cluster.ranks.size());
   if (result.machine.empty()) result.machine = hardware.cluster.machine.id;
   Exchange exchange;
   exchange.size = size;
   exchange.values = size.count() / 4.0;
-  const RankGroup group(cluster.topology, participants(hardware, cluster),
+  const RankGroup group(cluster.topology, participants(hardware, cluster, row.ranks),
                         load_transport(row.transport, context.library), &plan_time);
+  result.gpus = static_cast<int>(group.size());
   const auto collective = static_cast<Collective>(*what);
   std::string how;
   result.time = time_of(group, collective, exchange, static_cast<ExchangeAlgorithm>(*algorithm), how);
-  result.time_measured = Seconds(row.value * context.rule.measured.unit);
+  result.time_measured = row.kind == MeasuredKind::rate ? size / BytesPerSecond(row.value * 1e9)
+                                                        : Seconds(row.value * context.rule.measured.unit);
   const double factor = bus_factor(collective, group.count()) * size.count();
   result.bus_bandwidth = factor / result.time->count();
   result.bus_bandwidth_measured = factor / result.time_measured->count();

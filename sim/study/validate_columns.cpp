@@ -26,12 +26,15 @@ class ColumnCheck {
     for (const NamedRuleValue& named : rule_.set) ask(named.value);
     ask(rule_.measured.place, rule_.measured.column);
     ask(rule_.measured.kind);
+    for (const NamedRuleValue& named : rule_.measured.percent_of) ask(named.value);
+    for (const std::string& column : rule_.ranked) ask(rule_.ranked_place, column);
     if (rule_.class_name) ask(*rule_.class_name);
     if (rule_.exchange) {
       for (const RuleValue* value : {&rule_.exchange->collective, &rule_.exchange->bytes, &rule_.exchange->transport})
         ask(*value);
       if (rule_.exchange->algorithm) ask(*rule_.exchange->algorithm);
       if (rule_.exchange->machine) ask(*rule_.exchange->machine);
+      if (rule_.exchange->ranks) ask(*rule_.exchange->ranks);
     }
     if (rule_.alone) {
       for (const std::string& column : rule_.alone->same) ask(rule_.alone->place, column);
@@ -52,7 +55,7 @@ class ColumnCheck {
   void ask(const RuleValue& value) {
     for (const std::string& column : value.columns) ask(value.place, column);
     for (const RuleCase& choice : value.cases) {
-      if (!choice.text || choice.is_yaml) continue;
+      if (!choice.text) continue;
       for (const TextPart& part : parts_of(*choice.text)) {
         if (part.is_column) ask(value.place, part.text);
       }

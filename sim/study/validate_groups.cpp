@@ -31,8 +31,12 @@ struct Errors {
   std::vector<double> efficiency;
   std::vector<double> linear;
   std::vector<double> baseline;
+  std::vector<double> memory;
+  std::vector<const RowResult*> rows;
 
   void add(const RowResult& row) {
+    rows.push_back(&row);
+    if (const std::optional<double> error = row.memory_error()) memory.push_back(kPercent * *error);
     if (const std::optional<double> error = row.time_error()) time.push_back(kPercent * *error);
     if (const std::optional<double> error = row.bus_bandwidth_error()) bus_bandwidth.push_back(kPercent * *error);
     if (const std::optional<double> error = row.baseline_error()) baseline.push_back(kPercent * *error);
@@ -44,6 +48,25 @@ struct Errors {
   }
 };
 
+/// 1 if two rows stand in the measured order, -1 if in the other, 0 if one of both pairs is equal.
+double order_of(const RowResult& one, const RowResult& other) {
+  const double ours = (*one.time - *other.time).count();
+  const double theirs = (*one.time_measured - *other.time_measured).count();
+  return ours * theirs > 0 ? 1.0 : ours * theirs < 0 ? -1.0 : 0.0;
+}
+
+std::optional<double> kendall_tau(const std::vector<const RowResult*>& rows) {
+  std::vector<double> orders;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const bool together = !rows[i]->ranked_key.empty() && rows[i]->ranked_key == rows[j]->ranked_key &&
+                            rows[i]->source == rows[j]->source;
+      if (together && rows[i]->time_error() && rows[j]->time_error()) orders.push_back(order_of(*rows[i], *rows[j]));
+    }
+  }
+  return mean(orders);
+}
+
 void fill(GroupResult& group, const Errors& errors) {
   group.time_mape = mean(magnitudes(errors.time));
   group.time_median_ape = median(magnitudes(errors.time));
@@ -51,6 +74,8 @@ void fill(GroupResult& group, const Errors& errors) {
   group.ratio_mape = mean(magnitudes(errors.ratio));
   group.efficiency_mae = mean(magnitudes(errors.efficiency));
   group.linear_efficiency_mae = mean(magnitudes(errors.linear));
+  group.memory_mape = mean(magnitudes(errors.memory));
+  group.kendall_tau = kendall_tau(errors.rows);
   group.bias = mean(errors.time);
   group.baseline_mape = mean(magnitudes(errors.baseline));
 }
@@ -91,11 +116,13 @@ std::optional<double> median(std::vector<double> values) {
 }
 
 std::vector<GroupResult> groups_of(std::span<const RowResult> rows) {
-  constexpr std::array<std::pair<std::string_view, Key>, 5> kKeys = {{
+  constexpr std::array<std::pair<std::string_view, Key>, 6> kKeys = {{
       {"source", [](const RowResult& row) { return row.source; }},
       {"family", [](const RowResult& row) { return row.family; }},
       {"machine", [](const RowResult& row) { return row.machine; }},
       {"class", [](const RowResult& row) { return row.class_name; }},
+      {kByOrder,
+       [](const RowResult& row) { return row.ranked_key.empty() ? std::string() : row.source + " " + row.ranked_key; }},
       {"card",
        [](const RowResult& row) {
          return row.card.empty() || row.class_name.empty() ? std::string() : row.class_name + " " + row.card;

@@ -33,6 +33,8 @@ Json to_json(const GroupResult& group) {
   put(object, "ratio_mape", group.ratio_mape);
   put(object, "efficiency_mae", group.efficiency_mae);
   put(object, "linear_efficiency_mae", group.linear_efficiency_mae);
+  put(object, "memory_mape", group.memory_mape);
+  put(object, "kendall_tau", group.kendall_tau);
   put(object, "bias", group.bias);
   put(object, "baseline_mape", group.baseline_mape);
   return object;
@@ -56,6 +58,9 @@ Json to_json(const RowResult& row) {
   put(object, "time_measured_s", row.time_measured);
   put(object, "time_error_percent", percent(row.time_error()));
   put(object, "time_baseline_s", row.time_baseline);
+  put(object, row.memory_in_percent ? "memory_percent" : "memory_bytes", row.memory);
+  put(object, row.memory_in_percent ? "memory_measured_percent" : "memory_measured_bytes", row.memory_measured);
+  put(object, "memory_error_percent", percent(row.memory_error()));
   put(object, "bus_bandwidth_bytes_per_s", row.bus_bandwidth);
   put(object, "bus_bandwidth_measured_bytes_per_s", row.bus_bandwidth_measured);
   put(object, "speedup", row.speedup);
@@ -79,6 +84,11 @@ constexpr const char* kRowKeys[] = {"id",
                                     "time_measured_s",
                                     "time_error_percent",
                                     "time_baseline_s",
+                                    "memory_bytes",
+                                    "memory_measured_bytes",
+                                    "memory_percent",
+                                    "memory_measured_percent",
+                                    "memory_error_percent",
                                     "bus_bandwidth_bytes_per_s",
                                     "bus_bandwidth_measured_bytes_per_s",
                                     "speedup",

@@ -61,6 +61,15 @@ std::string no_case(const RuleValue& value, const Cells& cells) {
   return text;
 }
 
+/// What stands between two texts; empty if they do not.
+std::string cut_out(const std::string& cell, const std::vector<std::string>& between) {
+  const std::size_t before = cell.find(between.front());
+  if (before == std::string::npos) return "";
+  const std::size_t from = before + between.front().size();
+  const std::size_t end = cell.find(between.back(), from);
+  return end == std::string::npos ? "" : cell.substr(from, end - from);
+}
+
 std::string filled(std::string_view text, const Cells& cells) {
   std::string result;
   for (const TextPart& part : parts_of(text)) result += part.is_column ? cells.at(part.text) : std::string(part.text);
@@ -74,7 +83,7 @@ class RowMaker {
 
   std::optional<MeasuredRow> make() {
     derive_columns();
-    if (row_.reason.empty() && !hold_all(rule_.rows, cells_)) return std::nullopt;
+    if (!hold_all(rule_.rows, cells_)) return std::nullopt;
     row_.id = cells_.at(kIdColumn);
     if (rule_.class_name) row_.class_name = text_of(*rule_.class_name).value_or("");
     skip();
@@ -92,10 +101,10 @@ class RowMaker {
 
   /// The text of a value; nothing with a reason if no case fits, nothing without one if the case is empty.
   std::optional<std::string> text_of(const RuleValue& value) {
+    if (!value.between.empty()) return cut_out(cells_.at(value.columns.front()), value.between);
     const RuleCase* choice = case_of(value, cells_);
     if (choice == nullptr) refuse(no_case(value, cells_));
     if (choice == nullptr || !choice->text) return std::nullopt;
-    if (choice->is_yaml) return choice->text;
     return filled(*choice->text, cells_);
   }
 
@@ -110,13 +119,21 @@ class RowMaker {
   }
 
   void set() {
-    for (const NamedRuleValue& named : rule_.set) {
+    row_.settings = settings_of(rule_.set);
+    row_.whole_settings = settings_of(rule_.measured.percent_of);
+    const auto gpus = std::ranges::find(rule_.set, "cluster.gpus", &NamedRuleValue::name);
+    if (gpus != rule_.set.end()) read_gpus(text_of(gpus->value).value_or(""));
+  }
+
+  std::vector<Setting> settings_of(const std::vector<NamedRuleValue>& values) {
+    std::vector<Setting> settings;
+    for (const NamedRuleValue& named : values) {
       const RuleCase* choice = case_of(named.value, cells_);
       std::optional<std::string> text = text_of(named.value);
-      if (!text) continue;
-      if (named.name == "cluster.gpus") read_gpus(*text);
-      row_.settings.push_back({named.name, choice->is_yaml ? *text : as_yaml(*text)});
+      const bool is_yaml = choice != nullptr && choice->is_yaml;
+      if (text) settings.push_back({named.name, is_yaml ? *text : as_yaml(*text)});
     }
+    return settings;
   }
 
   static std::string as_yaml(const std::string& text) {
@@ -156,6 +173,7 @@ class RowMaker {
     row_.transport = text_of(rule_.exchange->transport).value_or("");
     if (rule_.exchange->algorithm) row_.algorithm = text_of(*rule_.exchange->algorithm).value_or("auto");
     if (rule_.exchange->machine) row_.machine = text_of(*rule_.exchange->machine).value_or("");
+    if (rule_.exchange->ranks) row_.ranks = text_of(*rule_.exchange->ranks).value_or("");
     const std::string bytes = text_of(rule_.exchange->bytes).value_or("");
     if (bytes.empty()) return refuse("the row does not say how many bytes");
     const QuantityReading reading = read_number(bytes, 0.0, std::numeric_limits<double>::max());
@@ -164,6 +182,7 @@ class RowMaker {
   }
 
   void relate() {
+    for (const std::string& column : rule_.ranked) row_.ranked_key += cells_.at(column) + ' ';
     if (!rule_.alone) return;
     for (const std::string& column : rule_.alone->same) row_.alone_key += cells_.at(column) + '\n';
     if (!rule_.alone->column.empty()) row_.speedup_measured = number(rule_.alone->column);

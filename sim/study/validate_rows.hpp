@@ -20,15 +20,18 @@ struct MeasuredRow {
   int gpus = 0;
   std::string reason;
   std::vector<Setting> settings;
+  std::vector<Setting> whole_settings = {};  ///< written over them: the job that is 100 percent
   double value = 0.0;
   MeasuredKind kind = MeasuredKind::throughput;
   std::string alone_key;                   ///< equal for rows that differ in the number of GPUs only
+  std::string ranked_key;                  ///< equal for rows whose order is compared; empty: none
   std::optional<double> speedup_measured;  ///< where the table says it itself
   std::string collective;                  ///< of a rule of collectives, as are those that follow
   double bytes = 0.0;
   std::string transport;
   std::string algorithm = "auto";
   std::string machine;
+  std::string ranks;  ///< empty: all
 };
 
 /// The rows of a table that a rule takes, in the order of the table.

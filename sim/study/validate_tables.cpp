@@ -58,10 +58,28 @@ std::vector<TextColumn> group_columns(std::span<const GroupResult> groups) {
       column<Group>("roofline %", 1, groups, [&](const Group& g) { return dash_or(g.baseline_mape, percent); }),
       column<Group>("bias %", 1, groups, [&](const Group& g) { return dash_or(g.bias, "{:+.1f}"); }),
       column<Group>("bus %", 1, groups, [&](const Group& g) { return dash_or(g.bus_bandwidth_mape, percent); }),
+      column<Group>("memory %", 1, groups, [&](const Group& g) { return dash_or(g.memory_mape, percent); }),
+      column<Group>("tau", 1, groups, [](const Group& g) { return dash_or(g.kendall_tau, "{:.2f}"); }),
       column<Group>("ratio %", 1, groups, [&](const Group& g) { return dash_or(g.ratio_mape, percent); }),
       column<Group>("speed-up/N", 0, groups, [&](const Group& g) { return dash_or(g.efficiency_mae, fraction); }),
       column<Group>("if linear", 0, groups, [&](const Group& g) { return dash_or(g.linear_efficiency_mae, fraction); }),
   };
+}
+
+std::vector<GroupResult> not_by_order(std::span<const GroupResult> groups) {
+  std::vector<GroupResult> result;
+  std::ranges::copy_if(groups, std::back_inserter(result),
+                       [](const GroupResult& group) { return group.by != kByOrder; });
+  return result;
+}
+
+std::vector<GroupResult> worst_orders(std::span<const GroupResult> groups, std::size_t count) {
+  std::vector<GroupResult> result;
+  std::ranges::copy_if(groups, std::back_inserter(result),
+                       [](const GroupResult& group) { return group.by == kByOrder && group.kendall_tau; });
+  std::ranges::stable_sort(result, {}, [](const GroupResult& group) { return *group.kendall_tau; });
+  if (result.size() > count) result.resize(count);
+  return result;
 }
 
 std::vector<TextColumn> row_columns(std::span<const RowResult> rows) {
@@ -74,6 +92,7 @@ std::vector<TextColumn> row_columns(std::span<const RowResult> rows) {
       column<Row>("ours", 2, rows, [](const Row& r) { return dash_or(r.time); }),
       column<Row>("theirs", 2, rows, [](const Row& r) { return dash_or(r.time_measured); }),
       column<Row>("time", 0, rows, [](const Row& r) { return signed_percent(r.time_error()); }),
+      column<Row>("memory", 1, rows, [](const Row& r) { return signed_percent(r.memory_error()); }),
       column<Row>("speed-up", 1, rows, [](const Row& r) { return dash_or(r.speedup, "{:.2f}"); }),
       column<Row>("theirs", 1, rows, [](const Row& r) { return dash_or(r.speedup_measured, "{:.2f}"); }),
       column<Row>("per GPU", 0, rows, [](const Row& r) { return dash_or(r.efficiency_error(), "{:+.3f}"); }),
@@ -82,6 +101,10 @@ std::vector<TextColumn> row_columns(std::span<const RowResult> rows) {
 
 std::vector<RowResult> worst_times(std::span<const RowResult> rows, std::size_t count) {
   return worst(rows, count, &RowResult::time_error);
+}
+
+std::vector<RowResult> worst_memories(std::span<const RowResult> rows, std::size_t count) {
+  return worst(rows, count, &RowResult::memory_error);
 }
 
 std::vector<RowResult> worst_efficiencies(std::span<const RowResult> rows, std::size_t count) {

@@ -16,11 +16,18 @@ namespace gpuscale {
 
 std::vector<TextColumn> group_columns(std::span<const GroupResult> groups);
 
+/// Groups whose rows were not put together to compare their order only.
+std::vector<GroupResult> not_by_order(std::span<const GroupResult> groups);
+
+/// Of the others those with the lowest tau, lowest first, at most `count`.
+std::vector<GroupResult> worst_orders(std::span<const GroupResult> groups, std::size_t count);
+
 /// Ours beside theirs.
 std::vector<TextColumn> row_columns(std::span<const RowResult> rows);
 
-/// The rows with the largest time errors, or errors of speed-up / GPUs: largest first, at most `count`.
+/// The rows with the largest errors of time, memory or speed-up / GPUs: largest first, at most `count`.
 std::vector<RowResult> worst_times(std::span<const RowResult> rows, std::size_t count);
+std::vector<RowResult> worst_memories(std::span<const RowResult> rows, std::size_t count);
 std::vector<RowResult> worst_efficiencies(std::span<const RowResult> rows, std::size_t count);
 
 /// Reasons why rows are not used, with their number: most frequent first.

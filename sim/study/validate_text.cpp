@@ -64,8 +64,11 @@ void write_text(std::ostream& out, const Validation& validation, const TextStyle
     out << "no rows\n";
     return;
   }
-  write_table(out, "", group_columns(validation.groups), style);
+  write_table(out, "", group_columns(not_by_order(validation.groups)), style);
+  write_table(out, "Orders of strategies least like the measured ones:",
+              group_columns(worst_orders(validation.groups, kWorstRows)), style);
   write_table(out, "Largest errors of time:", row_columns(worst_times(validation.rows, kWorstRows)), style);
+  write_table(out, "Largest errors of memory:", row_columns(worst_memories(validation.rows, kWorstRows)), style);
   write_table(out, "Largest errors of speed-up/N:", row_columns(worst_efficiencies(validation.rows, kWorstRows)),
               style);
   if (style.verbose) {
@@ -78,7 +81,7 @@ void write_text(std::ostream& out, const Validation& validation, const TextStyle
 }
 
 void write_markdown(std::ostream& out, const Validation& validation) {
-  out << pipe_table(group_columns(validation.groups));
+  out << pipe_table(group_columns(not_by_order(validation.groups)));
 }
 
 }  // namespace gpuscale

@@ -10,6 +10,13 @@ double parameter_count(const LayerWork& layer) {
   return count;
 }
 
+double expert_count(const LayerWork& layer) {
+  double count = 0;
+  for (const ParameterTensor& tensor : layer.parameters)
+    count += tensor.expert ? static_cast<double>(tensor.count) : 0.0;
+  return count;
+}
+
 double parameter_count(const ModelWork& work) {
   double count = 0;
   for (const LayerWork& layer : work.layers) count += parameter_count(layer);

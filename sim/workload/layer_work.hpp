@@ -13,6 +13,7 @@
 #include "hardware/kernel.hpp"
 #include "units/diagnostic.hpp"
 #include "units/quantity.hpp"
+#include "workload/measured_time.hpp"
 #include "workload/shape.hpp"
 
 namespace gpuscale {
@@ -20,20 +21,37 @@ namespace gpuscale {
 struct ParameterTensor {
   std::string name = {};   ///< within its layer: "weight", "bias"
   std::int64_t count = 0;  ///< numbers this rank holds
+  std::int64_t rows = 0;   ///< of the matrix that it is, for codecs that work on matrices; 0: a vector
   bool sparse_gradient = false;
-  bool split = false;               ///< this rank holds one of `model_split` parts
+  bool split = false;               ///< this rank holds one part of what its tensor group divides
+  bool expert = false;              ///< belongs to experts that ranks of an expert group divide
   std::int64_t gradient_count = 0;  ///< numbers of the gradient: count, or the rows a batch touches if sparse
 
   bool operator==(const ParameterTensor&) const = default;
 };
 
-/// What ranks that share a split layer must exchange for one batch; whole tensors, not this rank's part.
-struct SplitExchange {
-  Bytes forward_gather = {};   ///< outputs, of which each rank computed a part and all need everything
-  Bytes backward_reduce = {};  ///< errors of the inputs, partial sums on each rank; zero if nobody needs them
-  std::int64_t rounds = 1;     ///< exchanges that must follow each other: the steps of a recurrent layer
+/// Along which axis of a job a layer is divided.
+enum class SplitAxis { tensor, context, expert };
 
-  bool operator==(const SplitExchange&) const = default;
+/// What the ranks of a divided layer do with a tensor; the same words as the collectives that do it.
+enum class LayerCollective { all_reduce, reduce_scatter, all_gather, all_to_all };
+
+/// When, within one pass over the layer, its ranks exchange.
+enum class ExchangeMoment {
+  before,  ///< the kernels need what arrives
+  after,   ///< what the kernels made is needed by what follows
+  beside,  ///< piece by piece while the kernels run (ring attention)
+};
+
+/// One exchange between the ranks that divide a layer, for one batch.
+struct LayerExchange {
+  SplitAxis axis = SplitAxis::tensor;
+  LayerCollective what = LayerCollective::all_reduce;
+  ExchangeMoment when = ExchangeMoment::after;
+  Bytes size = {};          ///< of the whole tensor; of an all-to-all, what one rank sends and keeps
+  std::int64_t rounds = 1;  ///< equal parts that follow each other: the steps of a recurrent layer
+
+  bool operator==(const LayerExchange&) const = default;
 };
 
 struct LayerWork {
@@ -44,15 +62,22 @@ struct LayerWork {
   Shape out = {};
   std::vector<ParameterTensor> parameters = {};
   std::vector<Kernel> forward = {};
-  std::vector<Kernel> backward = {};  ///< in order: errors of the inputs, then gradients of the weights
-  int forward_operators = 0;          ///< operators the framework's host code dispatches
+  std::vector<Kernel> backward = {};          ///< in order: errors of the inputs, then gradients of the weights
+  std::vector<Kernel> weight_gradients = {};  ///< those of `backward` that nothing before the layer waits for
+  int forward_operators = 0;                  ///< operators the framework's host code dispatches
   int backward_operators = 0;
-  Flop forward_flop = {};  ///< of the matrix products
-  Bytes saved = {};        ///< kept from forward to backward and counted by no other layer
-  Bytes output = {};       ///< size of the activation
-  bool in_place = false;   ///< the output overwrites the input
-  Bytes workspace = {};    ///< scratch while the layer runs
-  std::optional<SplitExchange> split = {};
+  Flop forward_flop = {};   ///< of the matrix products
+  Bytes saved = {};         ///< kept from forward to backward and counted by no other layer
+  Bytes saved_scores = {};  ///< part of `saved`: attention scores, which selective recompute makes again
+  Bytes output = {};        ///< size of the activation
+  bool in_place = false;    ///< the output overwrites the input
+  Bytes workspace = {};     ///< scratch while the layer runs
+  std::vector<LayerExchange> forward_exchanges = {};
+  std::vector<LayerExchange> backward_exchanges = {};
+  /// Size of the one tensor that goes into this layer and all after it; nothing where others go by, as inside a
+  /// residual block. A pipeline stage may begin where it is known.
+  std::optional<Bytes> boundary = {};
+  std::optional<MeasuredTime> measured = {};  ///< of this batch and this rank's part, in place of the kernels' times
 
   bool operator==(const LayerWork&) const = default;
 };
@@ -70,6 +95,8 @@ struct ModelWork {
 /// Numbers of all parameters this rank holds.
 double parameter_count(const LayerWork& layer);
 double parameter_count(const ModelWork& work);
+/// Those of them that belong to divided experts.
+double expert_count(const LayerWork& layer);
 /// Forward FLOP of the matrix products for one sample.
 Flop forward_flop_per_sample(const ModelWork& work);
 /// Activations kept for backward, without the input batch itself.

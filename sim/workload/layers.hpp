@@ -176,6 +176,7 @@ struct RecurrentLayer {
   std::int64_t layers = 1;
   bool bidirectional = false;  ///< the outputs of both directions are concatenated
   std::int64_t biases = 2;     ///< vectors per gate: 2 as cuDNN, 1 or 0
+  bool persistent = false;     ///< the framework asks for kernels that keep the recurrent weights on chip
 
   bool operator==(const RecurrentLayer&) const = default;
 };

@@ -17,8 +17,16 @@ bool check_options(const ModelSpec& model, const LowerOptions& options, std::vec
   if (options.batch < 1 || options.batch > kLargestSize) {
     note(fmt::format("a batch of {} samples per GPU; it must be between 1 and 2^30", options.batch));
   }
-  if (options.model_split < 1) {
-    note(fmt::format("layers cannot be split over {} GPUs; 1 means not split", options.model_split));
+  for (const int degree : {options.model_split, options.tensor, options.context, options.expert}) {
+    if (degree < 1) note(fmt::format("layers cannot be split over {} GPUs; 1 means not split", degree));
+  }
+  const std::int64_t length = options.sequence.value_or(model.input.length);
+  if (options.context > 1 && !has_length(model.input)) {
+    note(fmt::format("the model takes {}, which has no positions to divide; leave 'context' at 1",
+                     describe(model.input)));
+  } else if (options.context > 1 && length % options.context != 0) {
+    note(fmt::format("{} positions do not divide over a context degree of {}; use a divisor of {}", length,
+                     options.context, length));
   }
   if (options.sequence && !has_length(model.input)) {
     note(fmt::format("a sequence length is given but the model takes {}; leave the length out", describe(model.input)));
@@ -42,9 +50,11 @@ ModelWork lower(const ModelSpec& model, const LowerOptions& options, std::vector
   Lowering lowering(options, std::move(found.unusable), found.embedding_is_tied, problems);
   Shape input = model.input;
   if (options.sequence) input.length = *options.sequence;
+  const std::int64_t tokens = input.length;
+  if (has_length(input)) input.length /= options.context;
   lowering.work.batch = options.batch;
   lowering.work.input = number_count(input) * storage_size(Precision::fp32);
-  if (has_length(input)) lowering.work.sequence_length = lowering.work.tokens_per_sample = input.length;
+  if (has_length(input)) lowering.work.sequence_length = lowering.work.tokens_per_sample = tokens;
 
   const ValueId first = lowering.add_value(input, false);
   lowering.mark_saved(first);  // the batch stays in memory for the whole step; ModelWork::input counts it

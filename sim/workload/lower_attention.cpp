@@ -101,7 +101,8 @@ class Projections {
                     .in = in,
                     .rows = lowering_.options().batch * length,
                     .bias = steps_.bias,
-                    .needs_gradient = needs_gradient});
+                    .needs_gradient = needs_gradient,
+                    .split = lowering_.options().tensor > 1});
   }
 
   /// rms_norm of a narrow vector, which is kept before and after.
@@ -127,11 +128,65 @@ class Projections {
 
 }  // namespace
 
+namespace {
+
+/// What one rank computes of attention over all positions, and what it needs of others for it.
+AttentionKernel attention_kernel(Lowering& lowering, Draft& draft, const AttentionSteps& attention) {
+  const LowerOptions& options = lowering.options();
+  const Shape keys = attention.keys ? lowering.shape(*attention.keys) : attention.query;
+  // Latent attention: queries and keys are longer than values; the mean has the right FLOP.
+  const std::int64_t position = attention.latent ? attention.latent->rotary / 2 : 0;
+  AttentionKernel kernel{.batch = options.batch,
+                         .query_length = attention.query.length,
+                         .key_length = keys.length + attention.memory,
+                         .heads = attention.heads,
+                         .kv_heads = attention.kv_heads,
+                         .head_size = attention.head_size + position,
+                         .causal = attention.causal && !attention.keys,
+                         .fused = options.fused_attention};
+  const std::int64_t ranks = options.context;
+  if (ranks == 1) return kernel;
+
+  const double head_numbers = real(attention.head_size) * real(keys.length);
+  const Bytes keys_and_values = lowering.bytes(2.0 * real(attention.kv_heads) * head_numbers * real(ranks));
+  if (options.context_method == ContextMethod::ring) {
+    // With both ends of the sequence a mask leaves all ranks the same work, half; else the last sees all but half of
+    // its own part, and the others wait for it.
+    const std::int64_t all = keys.length * ranks;
+    const std::int64_t masked = options.context_balanced ? all / 2 : keys.length / 2;
+    kernel.key_length = kernel.causal ? all - masked : all;
+    kernel.causal = false;
+    const LayerExchange round{.axis = SplitAxis::context,
+                              .what = LayerCollective::all_gather,
+                              .when = ExchangeMoment::beside,
+                              .size = keys_and_values};
+    draft.exchange_forward(round);
+    draft.exchange_backward(round);  // keys and values again, and with them their errors
+    draft.exchange_backward(round);
+    return kernel;
+  }
+  kernel.query_length *= ranks;
+  kernel.key_length = keys.length * ranks + attention.memory;
+  kernel.heads /= ranks;
+  kernel.kv_heads = std::max<std::int64_t>(1, attention.kv_heads / ranks);
+  const Bytes queries =
+      lowering.bytes(real(attention.heads) * real(attention.head_size) * real(attention.query.length));
+  const Bytes inputs = queries + keys_and_values / real(ranks);
+  const auto all_to_all = [](ExchangeMoment when, Bytes size) {
+    return LayerExchange{.axis = SplitAxis::context, .what = LayerCollective::all_to_all, .when = when, .size = size};
+  };
+  draft.exchange_forward(all_to_all(ExchangeMoment::before, inputs));
+  draft.exchange_forward(all_to_all(ExchangeMoment::after, queries));
+  draft.exchange_backward(all_to_all(ExchangeMoment::before, queries));
+  draft.exchange_backward(all_to_all(ExchangeMoment::after, inputs));
+  return kernel;
+}
+
+}  // namespace
+
 void add_attention(Lowering& lowering, Draft& draft, const AttentionSteps& attention) {
   const Shape& query = attention.query;
-  const Shape keys = attention.keys ? lowering.shape(*attention.keys) : query;
   const std::int64_t batch = lowering.options().batch;
-  const std::int64_t key_length = keys.length + attention.memory;
   const bool fused = lowering.options().fused_attention;
 
   Projections projections(lowering, draft, attention);
@@ -142,29 +197,20 @@ void add_attention(Lowering& lowering, Draft& draft, const AttentionSteps& atten
   }
   if (attention.relative_positions) projections.add_relative_positions();
 
-  // Latent attention: queries and keys are longer than values; the mean has the right FLOP.
-  const std::int64_t position = attention.latent ? attention.latent->rotary / 2 : 0;
-  AttentionKernel kernel{.batch = batch,
-                         .query_length = query.length,
-                         .key_length = key_length,
-                         .heads = attention.heads,
-                         .kv_heads = attention.kv_heads,
-                         .head_size = attention.head_size + position,
-                         .causal = attention.causal && !attention.keys,
-                         .fused = fused};
-  const AttentionKernel forward = kernel;
-  kernel.pass = Pass::backward_data;
+  const AttentionKernel forward = attention_kernel(lowering, draft, attention);
+  AttentionKernel backward = forward;
+  backward.pass = Pass::backward_data;
   // Plain: two batched products, scale and mask, softmax, dropout; all are in the kernel's time.
   const int operators = fused ? 1 : attention.dropout ? 5 : 4;
-  draft.step({forward}, {kernel}, operators, operators);
+  draft.step({forward}, {backward}, operators, operators);
 
   const double context = real(attention.heads) * real(attention.head_size) * real(query.length);
-  const double scores = real(attention.heads) * real(query.length) * real(key_length);
+  const double scores = real(forward.heads) * real(forward.query_length) * real(forward.key_length);
   if (fused) {
     draft.save(real(attention.heads) * real(query.length) * lowering.batch() * Bytes(4));  // log of the softmax sums
   } else {
-    draft.save(lowering.bytes(scores));
-    if (attention.dropout) draft.save(lowering.bytes(scores) + scores * lowering.batch() * Bytes(1));
+    draft.save_scores(lowering.bytes(scores));
+    if (attention.dropout) draft.save_scores(lowering.bytes(scores) + scores * lowering.batch() * Bytes(1));
     const Bytes matrix = lowering.bytes(scores);
     draft.work.workspace = std::max(draft.work.workspace, matrix);
     const Bytes merged = 2.0 * lowering.bytes(context);
@@ -178,7 +224,8 @@ void add_attention(Lowering& lowering, Draft& draft, const AttentionSteps& atten
                  .in = attention.heads * attention.head_size,
                  .rows = batch * query.length,
                  .bias = attention.bias,
-                 .needs_gradient = true});
+                 .needs_gradient = true,
+                 .split = lowering.options().tensor > 1});
 }
 
 Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const AttentionLayer& layer, ValueId in) {
@@ -187,19 +234,24 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const AttentionLa
   if (!layer.head_size && !heads_divide(lowering, spec, layer.heads, from)) return in;
   const std::int64_t head_size = layer.head_size.value_or(from.width / layer.heads);
   if (!lowering.is_reasonable(spec, sequence(from.length, layer.heads * head_size))) return std::nullopt;
+  const std::int64_t ranks = lowering.options().tensor;
+  const std::int64_t kv_heads = layer.kv_heads.value_or(layer.heads);
+  if (!splits_evenly(lowering, spec, layer.heads, "heads", ranks)) return in;
+  if (ranks % kv_heads != 0 && !splits_evenly(lowering, spec, kv_heads, "key and value heads", ranks)) return in;
   Draft draft(lowering, spec, in);
   draft.save(in);
   if (layer.cross) draft.save(*lowering.encoder);
   add_attention(lowering, draft,
                 {.query = from,
-                 .heads = layer.heads,
-                 .kv_heads = layer.kv_heads.value_or(layer.heads),
+                 .heads = layer.heads / ranks,
+                 .kv_heads = std::max<std::int64_t>(1, kv_heads / ranks),
                  .head_size = head_size,
                  .causal = layer.causal,
                  .bias = layer.bias,
                  .rotary = layer.rotary,
                  .needs_gradient = lowering.needs_gradient(in),
                  .keys = layer.cross ? lowering.encoder : std::nullopt});
+  add_tensor_exchanges(lowering, draft, lowering.bytes(number_count(from)));
   return draft.finish(from);
 }
 

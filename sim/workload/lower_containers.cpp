@@ -1,5 +1,6 @@
 // Lists of layers and the kinds that hold lists.
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <utility>
 
@@ -23,6 +24,19 @@ bool can_stand_beside(const Shape& one, const Shape& other) {
   return one.length == other.length;
 }
 
+/// Times that were measured come before those of the kernels of the one layer that the entry became.
+void take_measured_time(Lowering& lowering, const LayerSpec& spec, std::size_t before) {
+  if (spec.measured.empty()) return;
+  if (lowering.work.layers.size() != before + 1) {
+    lowering.note(spec, fmt::format("'measured' is of one layer, and this is {}; write it on the layers inside",
+                                    lowering.work.layers.size() - before));
+    return;
+  }
+  LayerWork& layer = lowering.work.layers.back();
+  const bool split = std::ranges::any_of(layer.parameters, &ParameterTensor::split);
+  layer.measured = measured_at(spec.measured, lowering.options().batch, split ? lowering.column_degree() : 1);
+}
+
 class Scoped {
  public:
   Scoped(Lowering& lowering, const std::string& scope) : lowering_(lowering) { lowering_.enter(scope); }
@@ -39,18 +53,31 @@ Lowered lower_scoped(Lowering& lowering, const std::vector<LayerSpec>& layers, c
   return lower_layers(lowering, layers, in);
 }
 
+/// The same for one of several ways from a tensor: while in it, others go by.
+Lowered lower_beside(Lowering& lowering, const std::vector<LayerSpec>& layers, const std::string& scope, ValueId in) {
+  lowering.open_bypass();
+  const Lowered out = lower_scoped(lowering, layers, scope, in);
+  lowering.close_bypass();
+  return out;
+}
+
 }  // namespace
 
 Lowered lower_layers(Lowering& lowering, const std::vector<LayerSpec>& layers, ValueId in) {
-  for (const LayerSpec& spec : layers) {
+  for (std::size_t index = 0; index < layers.size(); ++index) {
+    const LayerSpec& spec = layers[index];
+    lowering.loss_is_next =
+        index + 1 < layers.size() && std::holds_alternative<SoftmaxLossLayer>(layers[index + 1].layer);
     if (!lowering.count_layer(spec) || lowering.stopped() || lowering.is_unusable(spec)) return std::nullopt;
     if (lowering.has_loss) {
       lowering.note(spec, "stands after softmax_loss, which ends the model");
       return std::nullopt;
     }
+    const std::size_t before = lowering.work.layers.size();
     const Lowered out =
         std::visit([&](const auto& layer) { return lower_layer(lowering, spec, layer, in); }, spec.layer);
     if (!out) return std::nullopt;
+    take_measured_time(lowering, spec, before);
     in = *out;
   }
   return in;
@@ -58,9 +85,9 @@ Lowered lower_layers(Lowering& lowering, const std::vector<LayerSpec>& layers, V
 
 Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const ResidualLayer& layer, ValueId in) {
   const std::string name = lowering.new_name(spec);
-  const Lowered body = lower_scoped(lowering, layer.body, name, in);
+  const Lowered body = lower_beside(lowering, layer.body, name, in);
   const Lowered shortcut =
-      layer.shortcut.empty() ? Lowered(in) : lower_scoped(lowering, layer.shortcut, name + ".shortcut", in);
+      layer.shortcut.empty() ? Lowered(in) : lower_beside(lowering, layer.shortcut, name + ".shortcut", in);
   if (!body || !shortcut) return std::nullopt;
   const Shape sum = lowering.shape(*body);
   if (sum != lowering.shape(*shortcut)) {
@@ -70,6 +97,7 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const ResidualLay
   }
   const ValueId trained = lowering.needs_gradient(*body) ? *body : *shortcut;
   Draft draft(lowering, name + ".add", "add", spec.place, trained);
+  draft.joins_ways();
   // Fused, the sum is one more operand of a neighbour's kernel: bytes, but no launch of its own.
   const bool fused = lowering.options().fused_elementwise;
   const int launches = fused ? 0 : 1;
@@ -85,7 +113,7 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const ResidualLay
 
 Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const GateLayer& layer, ValueId in) {
   const std::string name = lowering.new_name(spec);
-  const Lowered gate = lower_scoped(lowering, layer.body, name, in);
+  const Lowered gate = lower_beside(lowering, layer.body, name, in);
   if (!gate) return std::nullopt;
   const Shape from = lowering.shape(in);
   const Shape by = lowering.shape(*gate);
@@ -97,6 +125,7 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const GateLayer& 
     return std::nullopt;
   }
   Draft draft(lowering, name + ".multiply", "multiply", spec.place, lowering.needs_gradient(*gate) ? *gate : in);
+  draft.joins_ways();
   const Bytes whole = lowering.bytes(number_count(from));
   const Bytes factors = lowering.bytes(number_count(by));
   // Backward: errors times factors, and errors times input summed over what shares a factor.
@@ -115,7 +144,7 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const HeadsLayer&
   const std::string name = lowering.new_name(spec);
   for (std::size_t index = 0; index < layer.heads.size(); ++index) {
     lowering.has_loss = false;
-    const Lowered out = lower_scoped(lowering, layer.heads[index], fmt::format("{}.{}", name, index), in);
+    const Lowered out = lower_beside(lowering, layer.heads[index], fmt::format("{}.{}", name, index), in);
     if (out && !lowering.has_loss && !lowering.stopped()) {
       lowering.note(spec,
                     fmt::format("head {} does not end with a loss; add softmax_loss as its last layer", index + 1));
@@ -125,6 +154,7 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const HeadsLayer&
   const Bytes errors = fork_traffic(lowering, in, layer.heads.size());
   if (errors == Bytes()) return lowering.add_value(features(1), true);
   Draft draft(lowering, name + ".sum", "sum", spec.place, in);
+  draft.joins_ways();
   const int launches = lowering.options().fused_elementwise ? 0 : static_cast<int>(layer.heads.size()) - 1;
   draft.step({}, {StreamKernel{.moved = errors, .kernels = launches}}, 0, launches);
   return draft.finish(features(1));
@@ -134,7 +164,7 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const BranchesLay
   const std::string name = lowering.new_name(spec);
   std::vector<ValueId> outs;
   for (std::size_t index = 0; index < layer.branches.size(); ++index) {
-    const Lowered out = lower_scoped(lowering, layer.branches[index], fmt::format("{}.{}", name, index), in);
+    const Lowered out = lower_beside(lowering, layer.branches[index], fmt::format("{}.{}", name, index), in);
     if (out) outs.push_back(*out);
   }
   if (outs.size() != layer.branches.size()) return std::nullopt;
@@ -158,6 +188,7 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const BranchesLay
   }
   if (!lowering.is_reasonable(spec, joined)) return std::nullopt;
   Draft draft(lowering, name + ".concatenate", "concatenate", spec.place, trained);
+  draft.joins_ways();
   const Bytes copied = 2.0 * lowering.bytes(number_count(joined));
   draft.stream(copied, copied);
   const Bytes errors = fork_traffic(lowering, in, outs.size());

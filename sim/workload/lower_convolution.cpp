@@ -73,7 +73,9 @@ bool is_image(Lowering& lowering, const LayerSpec& spec, ValueId in) {
 
 void add_convolution(Lowering& lowering, Draft& draft, ValueId in, const ConvolutionKernel& forward, const Shape& to,
                      bool bias) {
-  ConvolutionKernel kernel = forward;
+  ConvolutionKernel first = forward;
+  first.habit = lowering.options().convolution;
+  ConvolutionKernel kernel = first;
   std::vector<Kernel> backward;
   if (lowering.needs_gradient(in)) {
     kernel.pass = forward.pass == Pass::forward ? Pass::backward_data : Pass::forward;
@@ -82,9 +84,11 @@ void add_convolution(Lowering& lowering, Draft& draft, ValueId in, const Convolu
   kernel.pass = Pass::backward_weights;
   backward.emplace_back(kernel);
   const int backward_operators = static_cast<int>(backward.size());
-  draft.step({forward}, std::move(backward), 1, backward_operators);
-  draft.parameter("weight", real(forward.out_channels) * real(forward.in_channels) / real(forward.groups) *
-                                real(forward.kernel_height) * real(forward.kernel_width));
+  draft.step({first}, std::move(backward), 1, backward_operators);
+  draft.matrix("weight",
+               real(forward.out_channels) * real(forward.in_channels) / real(forward.groups) *
+                   real(forward.kernel_height) * real(forward.kernel_width),
+               forward.out_channels);
   if (bias) {
     draft.parameter("bias", real(to.channels));
     const Bytes output = lowering.bytes(number_count(to));

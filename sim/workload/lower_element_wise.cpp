@@ -121,9 +121,10 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const DropoutLaye
   if (!has_numbers(lowering, spec, in)) return std::nullopt;
   const Shape shape = lowering.shape(in);
   Draft draft(lowering, spec, in);
-  const Bytes mask = number_count(shape) * lowering.batch() * Bytes(1);
+  const Bytes tensor = lowering.flowing(shape);
+  const Bytes mask = tensor / activation_size(lowering.options().precision) * Bytes(1);
   if (!lowering.options().fused_elementwise) {
-    const Bytes moved = 2.0 * lowering.bytes(number_count(shape)) + mask;
+    const Bytes moved = 2.0 * tensor + mask;
     draft.stream(moved, moved);
   }
   draft.save(mask);
@@ -140,6 +141,14 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const SoftmaxLoss
   draft.step({StreamKernel{.moved = scores + probabilities, .kernels = 2}},
              {StreamKernel{.moved = scores + probabilities, .kernels = 2}}, 2, 2);
   draft.save(probabilities);
+  if (from.kind == ShapeKind::sequence && lowering.options().tensor > 1) {
+    // Over a divided vocabulary: the largest score, the wanted one and the sum of all, a number a position each.
+    constexpr double kSums = 3;
+    draft.exchange_forward({.what = LayerCollective::all_reduce,
+                            .when = ExchangeMoment::after,
+                            .size = kSums * static_cast<double>(from.length) * lowering.batch() * Bytes(4),
+                            .rounds = static_cast<std::int64_t>(kSums)});
+  }
   lowering.has_loss = true;
   return draft.finish(features(1));
 }

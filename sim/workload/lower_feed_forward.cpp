@@ -12,6 +12,8 @@ namespace {
 
 double real(std::int64_t count) { return static_cast<double>(count); }
 
+std::int64_t as_count(double visits) { return static_cast<std::int64_t>(std::min(visits, kLargestTensor)); }
+
 }  // namespace
 
 void add_feed_forward(Lowering& lowering, Draft& draft, const FeedForwardSteps& net) {
@@ -25,6 +27,8 @@ void add_feed_forward(Lowering& lowering, Draft& draft, const FeedForwardSteps& 
                  .in = net.width,
                  .rows = net.rows,
                  .bias = net.bias,
+                 .split = net.divided,
+                 .expert = net.experts > 1 && lowering.options().expert > 1,
                  .groups = net.experts,
                  .groups_met = net.experts_met});
   if (!lowering.options().fused_elementwise) {
@@ -37,6 +41,8 @@ void add_feed_forward(Lowering& lowering, Draft& draft, const FeedForwardSteps& 
                  .in = net.ffn,
                  .rows = net.rows,
                  .bias = net.bias,
+                 .split = net.divided,
+                 .expert = net.experts > 1 && lowering.options().expert > 1,
                  .groups = net.experts,
                  .groups_met = net.experts_met});
 }
@@ -51,7 +57,8 @@ void add_experts(Lowering& lowering, Draft& draft, const ExpertMixture& mixture,
              {StreamKernel{.moved = 3.0 * scores * number}}, 2, 1);
   draft.save(scores * number);
 
-  net.ffn = mixture.ffn.value_or(net.ffn);
+  const std::int64_t tensor_ranks = lowering.options().tensor;
+  if (mixture.ffn) net.ffn = *mixture.ffn / tensor_ranks;
   if (mixture.shared > 0) {
     FeedForwardSteps shared = net;
     shared.ffn *= mixture.shared;
@@ -61,14 +68,27 @@ void add_experts(Lowering& lowering, Draft& draft, const ExpertMixture& mixture,
 
   // With a capacity every expert works on all its places, else on the tokens that come: an even share.
   const double visits = tokens * real(mixture.active);
-  const double share = std::min(visits * mixture.capacity.value_or(1.0) / real(mixture.count), kLargestTensor);
+  // Ranks that divide the experts send each other the visits of theirs; the busiest rank counts.
+  const std::int64_t ranks = lowering.options().expert;
+  const double met = visits * real(ranks) * lowering.options().expert_imbalance;
+  const double share = std::min(met * mixture.capacity.value_or(1.0) / real(mixture.count), kLargestTensor);
   net.rows = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(share - 1e-9)));
   net.name_prefix = "experts.";
-  net.experts = mixture.count;
-  if (!mixture.capacity) net.experts_met = static_cast<std::int64_t>(std::min(visits, real(mixture.count)));
+  net.experts = mixture.count / ranks;
+  if (!mixture.capacity) net.experts_met = std::max<std::int64_t>(1, std::min(as_count(met), mixture.count) / ranks);
   const double places = real(net.rows) * real(net.experts_met.value_or(net.experts));
   const Bytes sorted = places * real(net.width) * number;
   const Bytes token = tokens * real(net.width) * number;
+  const auto all_to_all = [&](ExchangeMoment when) {
+    return LayerExchange{.axis = SplitAxis::expert,
+                         .what = LayerCollective::all_to_all,
+                         .when = when,
+                         .size = lowering.position_share() * sorted};
+  };
+  for (const ExchangeMoment when : {ExchangeMoment::before, ExchangeMoment::after}) {
+    draft.exchange_forward(all_to_all(when));
+    draft.exchange_backward(all_to_all(when));
+  }
   draft.stream(2.0 * sorted, sorted + token);  // tokens in the order of their experts
   draft.save(sorted);
   add_feed_forward(lowering, draft, net);

@@ -28,6 +28,15 @@ std::string nearest_degrees(std::int64_t units, std::int64_t degree) {
                     : fmt::format("the nearest degrees that do are {} and {}", below, above);
 }
 
+/// Rows of a vocabulary on one tensor rank: padded so that each has the same, a multiple of 128, as Megatron-LM does.
+std::int64_t vocabulary_part(const Lowering& lowering, std::int64_t vocabulary) {
+  constexpr std::int64_t kMultiple = 128;
+  const std::int64_t ranks = lowering.options().tensor;
+  if (ranks == 1) return vocabulary;
+  const std::int64_t whole = ranks * kMultiple;
+  return (vocabulary + whole - 1) / whole * kMultiple;
+}
+
 /// Adds one of `count` learned vectors to each position.
 ValueId add_vectors(Lowering& lowering, const LayerSpec& spec, std::int64_t count, ValueId in) {
   const Shape from = lowering.shape(in);
@@ -41,8 +50,8 @@ ValueId add_vectors(Lowering& lowering, const LayerSpec& spec, std::int64_t coun
 
 }  // namespace
 
-bool splits_evenly(Lowering& lowering, const LayerSpec& layer, std::int64_t units, std::string_view what) {
-  const std::int64_t degree = lowering.options().model_split;
+bool splits_evenly(Lowering& lowering, const LayerSpec& layer, std::int64_t units, std::string_view what,
+                   std::int64_t degree) {
   if (units % degree == 0) return true;
   lowering.note(
       layer, fmt::format("{} {} do not split over {} GPUs; {}", units, what, degree, nearest_degrees(units, degree)));
@@ -68,21 +77,41 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const LinearLayer
   if (!lowering.is_reasonable(spec, to)) return std::nullopt;
 
   Draft draft(lowering, spec, in);
-  const std::int64_t degree = lowering.options().model_split;
-  const bool split = degree > 1 && splits_evenly(lowering, spec, layer.out, "outputs");
+  const bool in_vocabulary = lowering.options().tensor > 1 && lowering.loss_is_next && from.kind == ShapeKind::sequence;
+  const std::int64_t degree = lowering.column_degree();
+  const bool divides = lowering.options().tensor > 1  // a narrow head is left whole on every tensor rank
+                           ? layer.out % degree == 0
+                           : splits_evenly(lowering, spec, layer.out, "outputs", degree);
+  const bool split = !in_vocabulary && degree > 1 && divides;
+  const std::int64_t columns = in_vocabulary ? vocabulary_part(lowering, layer.out)
+                               : split       ? layer.out / degree
+                                             : layer.out;
   draft.product({.name = "",
-                 .out = split ? layer.out / degree : layer.out,
+                 .out = columns,
                  .in = from.width,
                  .rows = lowering.options().batch * from.length,
                  .bias = layer.bias,
                  .needs_gradient = lowering.needs_gradient(in),
                  .own_weight = !layer.tied,
-                 .split = split});
+                 .split = split || in_vocabulary});
   draft.save(in);
+  const Bytes errors = lowering.needs_gradient(in) ? lowering.bytes(number_count(from)) : Bytes();
+  if (in_vocabulary) {
+    // The scores stay where they are: the loss works on its part of the vocabulary.
+    const bool by_positions = lowering.options().sequence_parallel;
+    if (by_positions) {
+      draft.exchange_forward({.what = LayerCollective::all_gather,
+                              .when = ExchangeMoment::before,
+                              .size = lowering.bytes(number_count(from))});
+    }
+    draft.exchange_backward({.what = by_positions ? LayerCollective::reduce_scatter : LayerCollective::all_reduce,
+                             .when = ExchangeMoment::after,
+                             .size = errors});
+    return draft.finish(sequence(to.length, columns));
+  }
   if (split) {
-    const double errors = lowering.needs_gradient(in) ? number_count(from) : 0.0;
-    draft.work.split =
-        SplitExchange{.forward_gather = lowering.bytes(number_count(to)), .backward_reduce = lowering.bytes(errors)};
+    draft.exchange_forward({.what = LayerCollective::all_gather, .size = lowering.bytes(number_count(to))});
+    draft.exchange_backward({.what = LayerCollective::reduce_scatter, .size = errors});
   }
   return draft.finish(to);
 }
@@ -103,7 +132,9 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const EmbeddingLa
   lowering.embeddings.insert(size);
 
   Draft draft(lowering, spec, in);
-  const double table = real(layer.vocabulary) * real(layer.width);
+  const std::int64_t rows_here = vocabulary_part(lowering, layer.vocabulary);
+  const bool divided = rows_here < layer.vocabulary;
+  const double table = real(rows_here) * real(layer.width);
   const double touched = number_count(to) * lowering.batch();
   const bool sparse = lowering.options().sparse_embeddings && !lowering.embedding_is_tied();
   if (layer.tied) {
@@ -111,7 +142,17 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const EmbeddingLa
   } else if (sparse) {
     draft.sparse_parameter("weight", table, touched);
   } else {
-    draft.parameter("weight", table);
+    draft.parameter("weight", table, divided);
+  }
+  if (divided) {
+    const bool by_positions = lowering.options().sequence_parallel;
+    const Bytes whole = lowering.bytes(number_count(to));
+    draft.exchange_forward({.what = by_positions ? LayerCollective::reduce_scatter : LayerCollective::all_reduce,
+                            .when = ExchangeMoment::after,
+                            .size = whole});
+    if (by_positions) {
+      draft.exchange_backward({.what = LayerCollective::all_gather, .when = ExchangeMoment::before, .size = whole});
+    }
   }
   const Bytes rows = lowering.bytes(number_count(to));
   const Bytes zeroed = layer.tied ? Bytes() : table * activation_size(lowering.options().precision);

@@ -60,7 +60,9 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const Interaction
   if (!is_sequence(lowering, spec, in)) return std::nullopt;
   const std::string name = lowering.new_name(spec);
   lowering.enter(name);
+  lowering.open_bypass();
   const Lowered dense = lower_layers(lowering, layer.dense, in);
+  lowering.close_bypass();
   lowering.leave();
   if (!dense) return std::nullopt;
   const Shape from = lowering.shape(in);
@@ -74,6 +76,7 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const Interaction
   if (!lowering.is_reasonable(spec, to)) return std::nullopt;
 
   Draft draft(lowering, name + ".dot", "interaction", spec.place, lowering.needs_gradient(in) ? in : *dense);
+  draft.joins_ways();
   const Bytes joined = lowering.bytes(real(vectors) * real(from.width));
   draft.stream(2.0 * joined, 2.0 * joined);  // all vectors side by side
   draft.save(joined);

@@ -18,7 +18,7 @@ ValueId lower_one(Lowering& lowering, const LayerSpec& spec, const RecurrentLaye
                   const std::string& name, ValueId in) {
   const Shape from = lowering.shape(in);
   const std::int64_t directions = layer.bidirectional ? 2 : 1;
-  const std::int64_t degree = split ? lowering.options().model_split : 1;
+  const std::int64_t degree = split ? lowering.column_degree() : 1;
   const std::int64_t units = layer.hidden / degree;
   const bool needs_gradient = lowering.needs_gradient(in);
   const Shape to = sequence(from.length, layer.hidden * directions);
@@ -30,7 +30,8 @@ ValueId lower_one(Lowering& lowering, const LayerSpec& spec, const RecurrentLaye
                          .batch = lowering.options().batch,
                          .input = from.width + foreign,
                          .hidden = units,
-                         .steps = from.length};
+                         .steps = from.length,
+                         .persistent = layer.persistent};
   Draft draft(lowering, name, kind_name(spec.layer), spec.place, in);
   std::vector<Kernel> forward(static_cast<std::size_t>(directions), kernel);
   std::vector<Kernel> backward;
@@ -46,8 +47,9 @@ ValueId lower_one(Lowering& lowering, const LayerSpec& spec, const RecurrentLaye
   const double gate_rows = static_cast<double>(gates(layer.cell)) * static_cast<double>(units);
   for (std::int64_t direction = 0; direction < directions; ++direction) {
     const std::string suffix = direction == 0 ? "" : "_reverse";
-    draft.parameter("weight_input" + suffix, gate_rows * static_cast<double>(from.width), split);
-    draft.parameter("weight_hidden" + suffix, gate_rows * static_cast<double>(layer.hidden), split);
+    const auto rows = static_cast<std::int64_t>(gate_rows);
+    draft.matrix("weight_input" + suffix, gate_rows * static_cast<double>(from.width), rows, split);
+    draft.matrix("weight_hidden" + suffix, gate_rows * static_cast<double>(layer.hidden), rows, split);
     if (layer.biases > 0) draft.parameter("bias" + suffix, gate_rows * static_cast<double>(layer.biases), split);
   }
 
@@ -58,8 +60,8 @@ ValueId lower_one(Lowering& lowering, const LayerSpec& spec, const RecurrentLaye
   if (split) {
     const Bytes outputs = lowering.bytes(number_count(to));
     const Bytes errors = needs_gradient ? lowering.bytes(number_count(from)) : Bytes();
-    draft.work.split =
-        SplitExchange{.forward_gather = outputs, .backward_reduce = outputs + errors, .rounds = from.length};
+    draft.exchange_forward({.what = LayerCollective::all_gather, .size = outputs, .rounds = from.length});
+    draft.exchange_backward({.what = LayerCollective::reduce_scatter, .size = outputs + errors, .rounds = from.length});
   }
   return draft.finish_saving_output(to);
 }
@@ -68,7 +70,8 @@ ValueId lower_one(Lowering& lowering, const LayerSpec& spec, const RecurrentLaye
 
 Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const RecurrentLayer& layer, ValueId in) {
   if (!is_sequence(lowering, spec, in)) return std::nullopt;
-  const bool split = lowering.options().model_split > 1 && splits_evenly(lowering, spec, layer.hidden, "hidden units");
+  const std::int64_t degree = lowering.column_degree();
+  const bool split = degree > 1 && splits_evenly(lowering, spec, layer.hidden, "hidden units", degree);
   const std::string name = lowering.new_name(spec);
   for (std::int64_t index = 0; index < layer.layers; ++index) {
     if (index > 0 && !lowering.count_layer(spec)) return std::nullopt;

@@ -83,6 +83,12 @@ void Lowering::enter(const std::string& scope) { scopes_.push_back({.prefix = sc
 
 void Lowering::leave() { scopes_.pop_back(); }
 
+std::optional<Bytes> Lowering::boundary(ValueId in) const {
+  if (bypasses_ > 0 || !remembered.empty()) return std::nullopt;
+  const Bytes beside = encoder ? flowing(shape(*encoder)) : Bytes();
+  return flowing(shape(in)) + beside;
+}
+
 bool Lowering::count_layer(const LayerSpec& layer) {
   if (++layer_count_ <= kMaximumLayers) return true;
   if (!stopped_) note(layer, fmt::format("the model has more than {} layers, repeats written out", kMaximumLayers));
@@ -95,12 +101,18 @@ Draft::Draft(Lowering& lowering, const LayerSpec& layer, ValueId in)
   layer_ = &layer;
 }
 
+Draft::Draft(Lowering& lowering, const LayerSpec& layer, std::string name, std::string_view kind, ValueId in)
+    : Draft(lowering, std::move(name), kind, layer.place, in) {
+  layer_ = &layer;
+}
+
 Draft::Draft(Lowering& lowering, std::string name, std::string_view kind, Place place, ValueId in)
     : lowering_(lowering), in_(in) {
   work.name = std::move(name);
   work.kind = std::string(kind);
   work.place = std::move(place);
   work.in = lowering.shape(in);
+  work.boundary = lowering.boundary(in);
 }
 
 void Draft::step(std::vector<Kernel> forward, std::vector<Kernel> backward, int forward_operators,
@@ -123,17 +135,20 @@ void Draft::stream(Bytes forward, Bytes backward) {
 }
 
 void Draft::product(const Product& product) {
-  const auto [name, out, in, rows, bias, needs_gradient, own_weight, split, groups, met] = product;
+  const auto [name, out, in, rows, bias, needs_gradient, own_weight, split, expert, groups, met] = product;
   const std::int64_t batch = met.value_or(groups);
   const double matrices = static_cast<double>(groups);
   const std::string prefix = name.empty() ? "" : fmt::format("{}.", name);
   if (!own_weight) shares_parameters();
-  if (own_weight) parameter(prefix + "weight", matrices * static_cast<double>(out) * static_cast<double>(in), split);
-  if (bias) parameter(prefix + "bias", matrices * static_cast<double>(out), split);
+  if (own_weight)
+    matrix(prefix + "weight", matrices * static_cast<double>(out) * static_cast<double>(in), out, split, expert);
+  if (bias) parameter(prefix + "bias", matrices * static_cast<double>(out), split, expert);
 
   std::vector<Kernel> backward;
   if (needs_gradient) backward.emplace_back(GemmKernel{.m = in, .n = rows, .k = out, .batch = batch});
-  backward.emplace_back(GemmKernel{.m = out, .n = in, .k = rows, .batch = batch});
+  const GemmKernel weights{.m = out, .n = in, .k = rows, .batch = batch};
+  backward.emplace_back(weights);
+  work.weight_gradients.emplace_back(weights);
   const int backward_operators = static_cast<int>(backward.size());
   step({GemmKernel{.m = out, .n = rows, .k = in, .batch = batch}}, std::move(backward), 1, backward_operators);
 
@@ -146,10 +161,16 @@ void Draft::product(const Product& product) {
   }
 }
 
-void Draft::parameter(std::string name, double count, bool split) {
+void Draft::parameter(std::string name, double count, bool split, bool expert) {
   sparse_parameter(std::move(name), count, count);
   work.parameters.back().sparse_gradient = false;
   work.parameters.back().split = split;
+  work.parameters.back().expert = expert;
+}
+
+void Draft::matrix(std::string name, double count, std::int64_t rows, bool split, bool expert) {
+  parameter(std::move(name), count, split, expert);
+  work.parameters.back().rows = rows;
 }
 
 void Draft::sparse_parameter(std::string name, double count, double touched) {
@@ -160,23 +181,71 @@ void Draft::sparse_parameter(std::string name, double count, double touched) {
                              .count = whole(count),
                              .sparse_gradient = true,
                              .split = false,
+                             .expert = false,
                              .gradient_count = whole(std::min(count, touched))});
 }
 
+namespace {
+
+bool moves_something(const Lowering& lowering, const LayerExchange& exchange) {
+  const LowerOptions& options = lowering.options();
+  const int ranks = exchange.axis == SplitAxis::tensor    ? lowering.column_degree()
+                    : exchange.axis == SplitAxis::context ? options.context
+                                                          : options.expert;
+  return ranks > 1 && exchange.size > Bytes();
+}
+
+}  // namespace
+
+void Draft::exchange_forward(const LayerExchange& exchange) {
+  if (moves_something(lowering_, exchange)) work.forward_exchanges.push_back(exchange);
+}
+
+void Draft::exchange_backward(const LayerExchange& exchange) {
+  if (moves_something(lowering_, exchange)) work.backward_exchanges.push_back(exchange);
+}
+
+void add_tensor_exchanges(Lowering& lowering, Draft& draft, Bytes whole) {
+  if (lowering.options().tensor < 2) return;
+  if (!lowering.options().sequence_parallel) {
+    const LayerExchange sum{.what = LayerCollective::all_reduce, .when = ExchangeMoment::after, .size = whole};
+    draft.exchange_forward(sum);
+    draft.exchange_backward(sum);
+    return;
+  }
+  const LayerExchange gather{.what = LayerCollective::all_gather, .when = ExchangeMoment::before, .size = whole};
+  const LayerExchange scatter{.what = LayerCollective::reduce_scatter, .when = ExchangeMoment::after, .size = whole};
+  draft.exchange_forward(gather);
+  draft.exchange_forward(scatter);
+  // The gathered input is not kept: backward gathers it again, beside the product that makes errors.
+  draft.exchange_backward(gather);
+  draft.exchange_backward({.what = LayerCollective::all_gather, .when = ExchangeMoment::beside, .size = whole});
+  draft.exchange_backward(scatter);
+}
+
 void Draft::save(ValueId value) {
-  if (lowering_.mark_saved(value)) save(lowering_.bytes(number_count(lowering_.shape(value))));
+  if (lowering_.mark_saved(value)) save(lowering_.flowing(lowering_.shape(value)));
 }
 
 bool Draft::is_trained() const { return trained_ || !work.parameters.empty() || lowering_.needs_gradient(in_); }
 
 void Draft::close(const Shape& out) {
   work.out = out;
-  work.output = lowering_.bytes(number_count(out));
+  work.output = lowering_.flowing(out);
   for (auto steps = backward_steps_.rbegin(); steps != backward_steps_.rend(); ++steps) {
     std::ranges::move(*steps, std::back_inserter(work.backward));
   }
+  for (const Kernel& kernel : work.backward) {
+    const auto* convolution = std::get_if<ConvolutionKernel>(&kernel);
+    const auto* recurrent = std::get_if<RecurrentKernel>(&kernel);
+    const bool of_weights = (convolution != nullptr && convolution->pass == Pass::backward_weights) ||
+                            (recurrent != nullptr && recurrent->pass == Pass::backward_weights);
+    if (of_weights) work.weight_gradients.push_back(kernel);
+  }
   if (!is_trained()) {
     work.backward.clear();
+    work.weight_gradients.clear();
+    work.saved_scores = Bytes();
     work.backward_operators = 0;
     work.saved = Bytes();
   }

@@ -3,6 +3,7 @@
 /// \file
 /// Inside of lower(): what the functions that lower one kind of layer share. Not for other folders.
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -32,6 +33,10 @@ class Lowering {
   [[nodiscard]] const LowerOptions& options() const { return options_; }
   /// Samples as a factor.
   [[nodiscard]] double batch() const { return static_cast<double>(options_.batch); }
+  /// Memory of a tensor as it flows between layers: with sequence parallelism, of this rank's positions.
+  [[nodiscard]] Bytes flowing(const Shape& shape) const {
+    return (shape.kind == ShapeKind::sequence ? position_share() : 1.0) * bytes(number_count(shape));
+  }
   /// Memory of this many numbers per sample, for the batch.
   [[nodiscard]] Bytes bytes(double numbers) const { return numbers * batch() * activation_size(options_.precision); }
 
@@ -56,6 +61,18 @@ class Lowering {
   /// Names made until leave() start with this.
   void enter(const std::string& scope);
   void leave();
+  /// Between these, tensors go round the layers at hand: no stage may begin there.
+  void open_bypass() { ++bypasses_; }
+  void close_bypass() { --bypasses_; }
+  /// Size of all that goes into a layer whose input this is and into those after it, if that is one tensor.
+  [[nodiscard]] std::optional<Bytes> boundary(ValueId in) const;
+
+  /// Over how many ranks outputs of a layer are divided, for layers that are not Transformer blocks.
+  [[nodiscard]] int column_degree() const { return std::max(options_.model_split, options_.tensor); }
+  /// This rank's share of what sequence parallelism divides.
+  [[nodiscard]] double position_share() const {
+    return options_.sequence_parallel ? 1.0 / static_cast<double>(options_.tensor) : 1.0;
+  }
   [[nodiscard]] const std::string& scope() const { return scopes_.back().prefix; }
 
   void add(LayerWork layer) { work.layers.push_back(std::move(layer)); }
@@ -72,6 +89,7 @@ class Lowering {
   std::map<std::string, ValueId, std::less<>> remembered;      ///< by the name that `remember` gave
   std::set<std::pair<std::int64_t, std::int64_t>> embeddings;  ///< vocabulary and width of those seen
   bool has_loss = false;
+  bool loss_is_next = false;  ///< the layer at hand feeds a softmax_loss: its outputs may stay divided
 
  private:
   struct Value {
@@ -95,6 +113,7 @@ class Lowering {
   std::set<std::string> names_;
   std::set<std::string> noted_;
   std::int64_t layer_count_ = 0;
+  int bypasses_ = 0;
   bool stopped_ = false;
 };
 
@@ -103,6 +122,8 @@ class Draft {
  public:
   Draft(Lowering& lowering, const LayerSpec& layer, ValueId in);
   Draft(Lowering& lowering, std::string name, std::string_view kind, Place place, ValueId in);
+  /// A part of the layer under a name of its own.
+  Draft(Lowering& lowering, const LayerSpec& layer, std::string name, std::string_view kind, ValueId in);
 
   /// A step of the forward pass and what answers it in the backward pass; the backward pass runs the
   /// steps in reverse order.
@@ -118,20 +139,33 @@ class Draft {
     bool bias = true;
     bool needs_gradient = true;                   ///< errors of the input are wanted
     bool own_weight = true;                       ///< false: the weight is counted elsewhere
-    bool split = false;                           ///< `out` is this rank's part
+    bool split = false;                           ///< `out` or `in` is this rank's part
+    bool expert = false;                          ///< the groups are experts, and this rank has a part of them
     std::int64_t groups = 1;                      ///< independent matrices of this size, each with `rows` rows
     std::optional<std::int64_t> groups_met = {};  ///< how many of them have rows; absent: all
   };
   /// A matrix product with weights: forward m = out, n = rows, k = in; backward data and weights.
   void product(const Product& product);
 
-  void parameter(std::string name, double count, bool split = false);
+  void parameter(std::string name, double count, bool split = false, bool expert = false);
+  void matrix(std::string name, double count, std::int64_t rows, bool split = false, bool expert = false);
   void sparse_parameter(std::string name, double count, double touched);
+  /// More than its input goes into the layer: no stage may begin with it.
+  void joins_ways() { work.boundary.reset(); }
+
   /// Trains parameters that another layer counts.
   void shares_parameters() { trained_ = true; }
 
+  /// What ranks of an axis exchange in a pass over this layer; nothing where they are one or no bytes move.
+  void exchange_forward(const LayerExchange& exchange);
+  void exchange_backward(const LayerExchange& exchange);
+
   /// Keeps memory for the backward pass; a value is counted by the first layer that keeps it.
   void save(Bytes memory) { work.saved += memory; }
+  void save_scores(Bytes memory) {
+    save(memory);
+    work.saved_scores += memory;
+  }
   void save(ValueId value);
 
   /// Adds the layer to the model; gives the tensor that leaves it.
@@ -154,6 +188,10 @@ class Draft {
   bool trained_ = false;
   std::vector<std::vector<Kernel>> backward_steps_;
 };
+
+/// Entering a Transformer block's products and leaving them, with what its tensor group exchanges: a sum of
+/// outputs forward and of input errors backward, or with sequence parallelism gathers and scattered sums.
+void add_tensor_exchanges(Lowering& lowering, Draft& draft, Bytes whole);
 
 /// Multi-head attention without its normalisation, added to a layer as steps.
 struct AttentionSteps {
@@ -185,6 +223,7 @@ struct FeedForwardSteps {
   std::string_view name_prefix = "ffn.";
   std::int64_t experts = 1;                      ///< such nets, each with `rows` rows
   std::optional<std::int64_t> experts_met = {};  ///< how many of them have rows; absent: all
+  bool divided = false;                          ///< `ffn` is this rank's part of the width
 };
 void add_feed_forward(Lowering& lowering, Draft& draft, const FeedForwardSteps& net);
 /// Router, experts and the way there and back, instead of a feed-forward net.
@@ -197,8 +236,9 @@ void add_convolution(Lowering& lowering, Draft& draft, ValueId in, const Convolu
 bool is_image(Lowering& lowering, const LayerSpec& layer, ValueId in);
 /// False, with a problem that says what to do, if this is not a sequence.
 bool is_sequence(Lowering& lowering, const LayerSpec& layer, ValueId in);
-/// False, with a problem naming degrees that work, if units do not split over the ranks.
-bool splits_evenly(Lowering& lowering, const LayerSpec& layer, std::int64_t units, std::string_view what);
+/// False, with a problem naming degrees that work, if units do not split over so many ranks.
+bool splits_evenly(Lowering& lowering, const LayerSpec& layer, std::int64_t units, std::string_view what,
+                   std::int64_t degree);
 
 /// The tensor that leaves the layer, or nothing if its shape cannot be told.
 using Lowered = std::optional<ValueId>;

@@ -16,6 +16,7 @@
 #include "units/diagnostic.hpp"
 #include "units/quantity.hpp"
 #include "workload/layers.hpp"
+#include "workload/measured_time.hpp"
 #include "workload/shape.hpp"
 
 namespace gpuscale {
@@ -92,8 +93,9 @@ using LayerKind =
 /// One entry of a list of layers.
 struct LayerSpec {
   LayerKind layer;
-  std::string name = {};  ///< may be empty
-  Place place = {};       ///< where it was written
+  std::string name = {};                    ///< may be empty
+  Place place = {};                         ///< where it was written
+  std::vector<MeasuredTime> measured = {};  ///< points of one layer; empty: times follow from its kernels
 
   bool operator==(const LayerSpec&) const = default;
 };

@@ -27,12 +27,17 @@ int state_numbers(Optimizer optimizer) {
     case Optimizer::adam:
     case Optimizer::adamw:
     case Optimizer::lamb:
+    case Optimizer::adam_8bit:
       return 2;
   }
   return 0;
 }
 
 Bytes state_size(Optimizer optimizer, Precision precision) {
+  if (optimizer == Optimizer::adam_8bit) {
+    constexpr double kBlock = 2048.0;
+    return state_numbers(optimizer) * (Bytes(1) + storage_size(Precision::fp32) / kBlock);
+  }
   return state_numbers(optimizer) * state_number_size(precision);
 }
 
@@ -41,10 +46,10 @@ bool has_master_weights(Precision precision) { return weight_size(precision) < s
 Bytes update_traffic(Optimizer optimizer, Precision precision, bool master_weights) {
   const Bytes weight = weight_size(precision);
   const Bytes wide = state_number_size(precision);
-  Bytes moved = 2.0 * state_numbers(optimizer) * wide;  // read and written
-  moved += weight;                                      // gradient read
-  moved += master_weights ? 2.0 * wide + weight         // master read and written, copy written
-                          : 2.0 * weight;               // weight read and written
+  Bytes moved = 2.0 * state_size(optimizer, precision);  // read and written
+  moved += weight;                                       // gradient read
+  moved += master_weights ? 2.0 * wide + weight          // master read and written, copy written
+                          : 2.0 * weight;                // weight read and written
   // The step is written and read again between the norms and the update, which reads the weight again.
   if (optimizer == Optimizer::lamb) moved += 2.0 * wide + (master_weights ? wide : weight);
   return moved;

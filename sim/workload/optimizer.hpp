@@ -13,11 +13,15 @@
 
 namespace gpuscale {
 
-enum class Optimizer { sgd, sgd_momentum, adam, adamw, lamb };
-inline constexpr std::array<std::string_view, 5> kOptimizerNames = {"sgd", "sgd_momentum", "adam", "adamw", "lamb"};
+/// adam_8bit keeps both moments in eight bits with an fp32 maximum a block of 2048 (Dettmers et al. 2021,
+/// arXiv:2110.02861; Adam8bit of bitsandbytes).
+enum class Optimizer { sgd, sgd_momentum, adam, adamw, lamb, adam_8bit };
+inline constexpr std::array<std::string_view, 6> kOptimizerNames = {"sgd",   "sgd_momentum", "adam",
+                                                                    "adamw", "lamb",         "adam_8bit"};
 constexpr std::string_view name(Optimizer optimizer) { return kOptimizerNames[static_cast<std::size_t>(optimizer)]; }
 
-/// Numbers kept per parameter besides weight and gradient: 0, 1 or 2, each four bytes (eight in fp64).
+/// Numbers kept per parameter besides weight and gradient: 0, 1 or 2, each four bytes (eight in fp64; one in
+/// adam_8bit).
 int state_numbers(Optimizer optimizer);
 
 /// Bytes of optimizer state per parameter, without master weights.

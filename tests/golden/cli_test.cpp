@@ -188,7 +188,8 @@ TEST_SUITE("program") {
     CHECK(all.code == 0);
     CHECK(all.err == "");
     const nlohmann::json document = nlohmann::json::parse(all.out);
-    for (const char* kind : {"gpus", "links", "machines", "fabrics", "models", "frameworks", "scenarios"}) {
+    for (const char* kind :
+         {"gpus", "links", "machines", "fabrics", "models", "frameworks", "transports", "scenarios"}) {
       CAPTURE(kind);
       CHECK(document[kind].size() > 0);
       for (const nlohmann::json& row : document[kind]) CHECK(row["name"].is_string());

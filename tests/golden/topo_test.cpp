@@ -151,6 +151,22 @@ TEST_SUITE("exchange") {
     CHECK(bus_bandwidth(kDgx1 + " --ranks 0-3") > 0);
   }
 
+  TEST_CASE("direct copies that a scenario forbids are missed by every exchange") {
+    for (const std::string& machine : {kDgx1, kPlx + " --set cluster.peer_to_peer=true"}) {
+      CAPTURE(machine);
+      CHECK(bus_bandwidth(machine + " --set cluster.peer_to_peer=false") < 0.9 * bus_bandwidth(machine));
+    }
+  }
+
+  TEST_CASE("sums in the network help on many boxes and sums in the box on few") {
+    const std::string a100 =
+        " --machine dgx-a100 --gpu a100-sxm-80gb --nodes 16 --fabric hdr-infiniband --transport nccl-2.27";
+    CHECK(bus_bandwidth(a100 + "-sharp") > 1.2 * bus_bandwidth(a100));
+    const std::string h100 =
+        " --machine dgx-h100 --gpu h100-sxm --nodes 2 --fabric ndr-infiniband --transport nccl-2.27";
+    CHECK(bus_bandwidth(h100) > bus_bandwidth(h100 + " --algorithm ring"));
+  }
+
   TEST_CASE("questions that make no sense are refused with a way out") {
     for (const Row& row : {Row{"exchange --bytes 1G..8" + kDesktop, "goes down"},
                            Row{"exchange --bytes ten" + kDesktop, "is no message size"},

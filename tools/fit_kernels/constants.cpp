@@ -42,14 +42,16 @@ constexpr Constant kConstants[] = {
      1.0, 300.0},
     {"convolution.matrix.operand_rate", [](Family& f) -> double& { return f.convolution.matrix.operand_rate; }, nullptr,
      4.0, 2000.0},
+    {"convolution.vector.weights_split", [](Family& f) -> double& { return f.convolution.vector.weights_split; },
+     nullptr, 1.0, 64.0},
+    {"convolution.matrix.weights_split", [](Family& f) -> double& { return f.convolution.matrix.weights_split; },
+     nullptr, 1.0, 64.0},
     {"convolution.winograd.forward", [](Family& f) -> double& { return f.convolution.winograd.forward; }, nullptr, 0.05,
      1.2},
     {"convolution.winograd.backward_data", [](Family& f) -> double& { return f.convolution.winograd.backward_data; },
      nullptr, 0.05, 1.2},
     {"convolution.winograd.backward_weights",
      [](Family& f) -> double& { return f.convolution.winograd.backward_weights; }, nullptr, 0.05, 1.2},
-    {"convolution.weights_split", [](Family& f) -> double& { return f.convolution.weights_split; }, nullptr, 0.25,
-     64.0},
     {"convolution.strided_data", [](Family& f) -> double& { return f.convolution.strided_data; }, nullptr, 0.1, 1.0},
     {"convolution.narrow_input", [](Family& f) -> double& { return f.convolution.narrow_input; }, nullptr, 0.05, 1.0},
     {"convolution.direct", [](Family& f) -> double& { return f.convolution.direct; }, nullptr, 0.01, 0.5},
@@ -80,8 +82,7 @@ constexpr Path kVectorProduct[] = {"gemm.vector."};
 constexpr Path kMatrixProduct[] = {"gemm.matrix."};
 constexpr Path kProducts[] = {"gemm."};
 constexpr Path kEightBit[] = {"gemm.matrix.eight_bit"};
-constexpr Path kVectorConvolution[] = {"convolution.vector.", "convolution.winograd.", "convolution.direct",
-                                       "convolution.weights_split"};
+constexpr Path kVectorConvolution[] = {"convolution.vector.", "convolution.winograd.", "convolution.direct"};
 constexpr Path kMatrixConvolution[] = {"convolution.matrix.", "convolution.narrow_input"};
 constexpr Path kAllConvolution[] = {"convolution."};
 constexpr Path kRecurrentLayers[] = {"recurrent."};

@@ -16,6 +16,7 @@ constexpr auto kKinds = std::to_array<CatalogueKind>({
     {"clusters", "topologies/clusters", "machines and a fabric, for cluster.name", &list_clusters},
     {"models", "workloads/models", "for workload.model", &list_models},
     {"frameworks", "workloads/frameworks", "for framework", &list_frameworks},
+    {"transports", "workloads/transports", "for framework.transport", &list_transports},
     {"scenarios", "workloads/scenarios", "to run as they are", &list_scenarios},
 });
 

@@ -53,6 +53,7 @@ Catalogue list_clusters(const Library& library);
 // Workloads.
 Catalogue list_models(const Library& library);
 Catalogue list_frameworks(const Library& library);
+Catalogue list_transports(const Library& library);
 Catalogue list_scenarios(const Library& library);
 
 }  // namespace gpuscale::tool

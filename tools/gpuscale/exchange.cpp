@@ -109,7 +109,7 @@ int exchange_command(const Invocation& invocation) {
     hardware.framework.transport = load_transport(words.transport, open_library(invocation));
     hardware.framework.id = words.transport;
   }
-  Result result(output.output);
+  Result result(output.output, hardware_options.inputs());
 
   const Cluster cluster = build_cluster(hardware.cluster);
   if (!words.ranks.empty()) {

@@ -46,6 +46,14 @@ std::vector<Setting> HardwareOptions::settings() const {
   return settings;
 }
 
+std::vector<std::filesystem::path> HardwareOptions::inputs() const {
+  std::vector<std::filesystem::path> paths(files.begin(), files.end());
+  for (const std::string* word : {&machine, &gpu, &fabric, &framework}) {
+    if (!word->empty()) paths.emplace_back(*word);
+  }
+  return paths;
+}
+
 Hardware HardwareOptions::load(const Invocation& invocation, const std::string& usual_framework) const {
   if (files.size() > 1) throw UsageError("give one file");
   if (files.empty() && machine.empty()) throw UsageError("give a scenario or machine file, or --machine NAME");

@@ -3,6 +3,7 @@
 /// \file
 /// The hardware a command looks at: of a file, or said on the command line.
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,9 @@ struct HardwareOptions {
   /// \throws UsageError if neither a file nor a machine is given; ScenarioError for bad input
   /// \param usual_framework where nothing names one; empty: none is read
   [[nodiscard]] Hardware load(const Invocation& invocation, const std::string& usual_framework = "") const;
+
+  /// What may be files that are read; a name is no file and does no harm here.
+  [[nodiscard]] std::vector<std::filesystem::path> inputs() const;
 
  private:
   [[nodiscard]] std::vector<Setting> settings() const;

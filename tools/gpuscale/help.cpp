@@ -14,7 +14,7 @@ std::string overview() {
   std::string text =
       "Usage: gpuscale COMMAND [options]\n\n"
       "Predicts how fast a training job runs on GPUs that you do not own yet, and why.\n\nCommands:\n";
-  for (const Command& command : commands()) text += fmt::format("  {:<10}{}\n", command.name, command.summary);
+  for (const Command& command : commands()) text += fmt::format("  {:<13}{}\n", command.name, command.summary);
   text +=
       "\n'gpuscale help COMMAND' shows the options of a command, 'gpuscale --version' the version.\n\n"
       "Exit codes: 0 done, 1 unexpected, 2 usage, 3 bad input, 4 does not fit in memory, 5 an --assert failed,\n"

@@ -33,11 +33,6 @@ void on_interrupt(void (*handler)(int), int flags) {
 
 }  // namespace
 
-const std::atomic<bool>& watch_interrupts() {
-  on_interrupt(&note_interrupt, static_cast<int>(SA_RESETHAND));
-  return interrupted;
-}
-
 InterruptWatch::InterruptWatch(std::function<void()> last_words, bool quiet)
     : last_words_(std::move(last_words)), quiet_(quiet) {
   on_interrupt(&note_interrupt, 0);
@@ -63,7 +58,7 @@ void InterruptWatch::wait_for_signals() {
   while (signals < 2) {
     if (ended_early_.wait_for(lock, kPause, [&] { return ended_; })) return;
     if (signals == 0 || told) continue;
-    say("stopping when the points that are running have finished; once more stops at once");
+    say("stopping when what is running has finished; once more stops at once");
     told = true;
   }
   on_interrupt(SIG_DFL, 0);  // a third one does not even wait for the words

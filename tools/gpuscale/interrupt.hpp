@@ -8,9 +8,6 @@
 
 namespace gpuscale::tool {
 
-/// From here on the first SIGINT or SIGTERM only sets the flag; a second one ends the program.
-const std::atomic<bool>& watch_interrupts();
-
 /// While it lives, the first SIGINT or SIGTERM sets a flag, so that nothing new is started, and a second
 /// one does not wait for what is running: a thread says the last words and ends the program with kInterrupted.
 class InterruptWatch {

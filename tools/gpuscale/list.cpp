@@ -129,8 +129,9 @@ void write_json_document(std::ostream& out, const Kinds& kinds, const std::vecto
 }  // namespace
 
 int list_command(const Invocation& invocation) {
-  ArgumentParser parser("list [gpus|links|machines|fabrics|clusters|models|frameworks|scenarios]... [options]",
-                        "Shows what a scenario can name, with the figures one chooses by. Without a word: all names.");
+  ArgumentParser parser(
+      "list [gpus|links|machines|fabrics|clusters|models|frameworks|transports|scenarios]... [options]",
+      "Shows what a scenario can name, with the figures one chooses by. Without a word: all names.");
   std::vector<std::string> words;
   OutputOptions output;
   parser.rest(words);

@@ -2,9 +2,11 @@
 
 #include "catalogue.hpp"
 #include "catalogue_cells.hpp"
+#include "scenario/data_file.hpp"
 #include "scenario/framework_reader.hpp"
 #include "scenario/model_reader.hpp"
 #include "scenario/scenario.hpp"
+#include "scenario/transport_reader.hpp"
 #include "workload/lower.hpp"
 
 namespace gpuscale::tool {
@@ -72,6 +74,35 @@ Catalogue list_frameworks(const Library& library) {
                          {"host/operator", "forward_operator_s", true, 3},
                          {"host/step", "step_s", true, 4},
                          {"memory", "base_memory_bytes", true, 5}},
+                        row);
+}
+
+Catalogue list_transports(const Library& library) {
+  const auto row = [](const YamlValue& value, Reading& reading) -> std::vector<Cell> {
+    const Transport transport = read_transport(value, "framework.transport", reading);
+    const std::optional<DataSource> file = find_data(value, kTransportFiles, reading);
+    if (!file || !reading.problems().empty()) return {};
+    std::vector<std::string_view> protocols;
+    for (const Protocol protocol : transport.protocols)
+      protocols.push_back(kProtocolNames[static_cast<std::size_t>(protocol)]);
+    std::vector<std::string_view> algorithms;
+    for (const ExchangeAlgorithm algorithm : transport.algorithms) algorithms.push_back(name(algorithm));
+    return {cell(value.text),
+            cell(file->map->find("name")->value.text),
+            cell(protocols.empty() ? "-" : fmt::format("{}", fmt::join(protocols, " "))),
+            cell(algorithms.empty() ? "all" : fmt::format("{}", fmt::join(algorithms, " "))),
+            cell(transport.message),
+            cell(transport.direct_rate),
+            cell(transport.staged_rate)};
+  };
+  return read_catalogue(library, "workloads/transports",
+                        {{"name", "name", false},
+                         {"transport", "description", false},
+                         {"protocols", "protocols", false, 2},
+                         {"algorithms", "algorithms", false},
+                         {"message", "message_s"},
+                         {"direct", "direct_rate_bytes_per_s", true, 3},
+                         {"staged", "staged_rate_bytes_per_s", true, 4}},
                         row);
 }
 

@@ -66,7 +66,7 @@ Result::Result(const std::string& path, const std::vector<std::filesystem::path>
   if (path_.empty()) return;
   for (const std::filesystem::path& input : inputs) {
     if (!same_file(input, path_)) continue;
-    throw UsageError(fmt::format("--output {} would write over the scenario it is the result of", in_quotes(path_)));
+    throw UsageError(fmt::format("--output {} would write over a file that it is the result of", in_quotes(path_)));
   }
   constexpr mode_t kMode = 0666;
   file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kMode);

@@ -1,5 +1,7 @@
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "exit_code.hpp"
 #include "hardware_options.hpp"
@@ -31,8 +33,9 @@ using Drawing = std::string (*)(const TopologyReport&, const Cluster&);
 /// A drawing to a file of its own, opened before the work starts. An empty path asks for none.
 class DrawingFile {
  public:
-  DrawingFile(const std::string& path, Drawing drawing) : drawing_(drawing) {
-    if (!path.empty()) result_ = std::make_unique<Result>(path);
+  DrawingFile(const std::string& path, Drawing drawing, const std::vector<std::filesystem::path>& inputs)
+      : drawing_(drawing) {
+    if (!path.empty()) result_ = std::make_unique<Result>(path, inputs);
   }
   void write(const TopologyReport& report, const Cluster& cluster) {
     if (!result_) return;
@@ -66,9 +69,10 @@ int topo_command(const Invocation& invocation) {
   if (!parser.parse(invocation.arguments)) return kDone;
   static_cast<void>(read_format(output.format));
   const Hardware hardware = hardware_options.load(invocation);
-  Result result(output.output);
-  DrawingFile dot_file(dot, &topology_dot);
-  DrawingFile svg_file(svg, &topology_svg);
+  const std::vector<std::filesystem::path> inputs = hardware_options.inputs();
+  Result result(output.output, inputs);
+  DrawingFile dot_file(dot, &topology_dot, inputs);
+  DrawingFile svg_file(svg, &topology_svg, inputs);
 
   const Cluster cluster = build_cluster(hardware.cluster);
   const TopologyReport report = describe(hardware, cluster);

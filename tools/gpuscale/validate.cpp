@@ -69,6 +69,16 @@ void keep_sources(std::vector<ValidationRule>& rules, const std::vector<std::str
                 [&](const ValidationRule& rule) { return std::ranges::find(sources, rule.name) == sources.end(); });
 }
 
+/// The files that a result is made from.
+std::vector<fs::path> inputs_of(const std::vector<ValidationRule>& rules) {
+  std::vector<fs::path> inputs;
+  for (const ValidationRule& rule : rules) {
+    inputs.emplace_back(rule.name_place.file);
+    inputs.push_back(rule.data);
+  }
+  return inputs;
+}
+
 }  // namespace
 
 int validate_command(const Invocation& invocation) {
@@ -96,18 +106,20 @@ int validate_command(const Invocation& invocation) {
   const int threads = jobs.count();
   const Library library = open_library(invocation);
   const fs::path folder = rules_folder(rules_path, library);
-  Result result(output.output);
-
   std::vector<ValidationRule> rules = read_validation_rules(folder, library);
+  Result result(output.output, inputs_of(rules));
+
   keep_sources(rules, sources);
   Validation validation;
   {
+    const InterruptWatch watch([] { say("interrupted: no row can be printed before the running ones end"); },
+                               output.quiet);
     Progress progress(talks_to_a_person() && !output.quiet);
     validation = validate(rules, library,
                           {.families = families,
                            .jobs = threads,
                            .on_done = [&](std::size_t done, std::size_t total) { progress.update(done, total); },
-                           .stop = &watch_interrupts()});
+                           .stop = &watch.flag()});
   }
   write(result, validation, output);
   result.finish();

@@ -91,7 +91,7 @@ TEST_SUITE("study") {
     const Cluster boxes = machine("server-8x-pcie3-dual-root", "v100-pcie", 16, fabric);
     CHECK(boxes.topology.route(boxes.ranks[4], boxes.ranks[8]).latency >
           boxes.topology.route(boxes.ranks[0], boxes.ranks[8]).latency);
-    CHECK(pace(boxes, {{4, 8}}) < pace(boxes, {{0, 8}}));
+    CHECK(pace(boxes, both_ways(4, 8)) < pace(boxes, both_ways(0, 8)));
   }
 
   TEST_CASE("GPUDirect off costs") {

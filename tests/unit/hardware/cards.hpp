@@ -37,7 +37,12 @@ inline Gpu perfect_card() {
   family.convolution.strided_data = 1.0;
   family.convolution.narrow_input = 1.0;
   family.convolution.memory = 1.0;
-  family.recurrent = {.step = Seconds(), .memory = 1.0, .forward = 1.0, .backward_data = 1.0, .backward_weights = 1.0};
+  family.recurrent = {.step = Seconds(),
+                      .memory = 1.0,
+                      .forward = 1.0,
+                      .backward_data = 1.0,
+                      .backward_weights = 1.0,
+                      .persistent = {}};
   family.attention = {.forward = 1.0, .backward = 1.0, .length_half = 0.0};
   family.stream.memory = 1.0;
   return card;

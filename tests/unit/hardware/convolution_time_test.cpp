@@ -109,11 +109,71 @@ TEST_SUITE("hardware") {
     }
   }
 
-  TEST_CASE("three input channels cost matrix units as much as eight") {
+  TEST_CASE("matrix units pad images to four channels and other narrow inputs to eight") {
     const Gpu card = perfect_card();
-    const ConvolutionKernel three = square(16, 3, 64, 112, 7);
-    const ConvolutionKernel eight = square(16, 8, 64, 112, 7);
-    CHECK(convolution_time(card, three, Precision::fp16) == convolution_time(card, eight, Precision::fp16));
+    const auto time = [&](std::int64_t channels) {
+      return convolution_time(card, square(16, channels, 512, 56, 11), Precision::fp16);
+    };
+    CHECK(time(3) == time(4));
+    CHECK(time(1) == time(8));
+    CHECK(time(5) == time(8));
+    CHECK(time(3) < 0.6 * time(8));
+  }
+
+  TEST_CASE("gradients of weights are summed over the pixels in parts on vector units") {
+    Gpu card = perfect_card();
+    card.family.convolution.memory = 1.0;
+    ConvolutionKernel layer = square(64, 64, 64, 28, 1);  // one tile of 64 x 64, 50,176 pixels deep
+    layer.pass = Pass::backward_weights;
+    card.family.convolution.vector.weights_split = 1.0;
+    const Seconds whole = convolution_time(card, layer, Precision::fp32);
+    card.family.convolution.vector.weights_split = 4.0;
+    const Seconds parts = convolution_time(card, layer, Precision::fp32);
+    CHECK(parts < 0.6 * whole);  // more multiprocessors at work
+    // A gradient as large as the product pays for its parts: written and read, eight bytes a number and part.
+    ConvolutionKernel wide = square(1, 2048, 2048, 4, 1);
+    wide.pass = Pass::backward_weights;
+    card.family.convolution.vector.weights_split = 1.0;
+    const Seconds once = convolution_time(card, wide, Precision::fp32);
+    wide.batch = 64;
+    card.family.convolution.vector.weights_split = 32.0;
+    CHECK(convolution_time(card, wide, Precision::fp32) > Bytes(32.0 * 2048 * 2048 * 8) / card.memory_bandwidth);
+    CHECK(once > Bytes(2048.0 * 2048 * 4) / card.memory_bandwidth);  // the gradient is zeroed first
+  }
+
+  TEST_CASE("strided errors are added into zeroed memory on vector units") {
+    const Gpu card = perfect_card();
+    ConvolutionKernel layer = square(32, 1024, 32, 56, 1);
+    layer.pass = Pass::backward_data;
+    layer.out_height = layer.out_width = 28;
+    layer.stride_height = layer.stride_width = 2;
+    const Bytes errors(32.0 * 56 * 56 * 1024 * 4);
+    CHECK(convolution_time(card, layer, Precision::fp32) > errors / card.memory_bandwidth);
+    CHECK(convolution_time(card, layer, Precision::fp16) < convolution_time(card, layer, Precision::fp32));
+  }
+
+  TEST_CASE("Winograd with transforms of its own needs workspace") {
+    Gpu card = perfect_card();
+    card.family.convolution.winograd = {.forward = 1.0, .backward_data = 1.0, .backward_weights = 1.0};
+    ConvolutionKernel layer = square(32, 64, 64, 28, 5);
+    const Seconds roomy = convolution_time(card, layer, Precision::fp32);
+    // 81 points, 36 tiles a sample, transformed input, output and weights.
+    const double numbers = 81.0 * (32 * 36 * (64 + 64) + 64 * 64);
+    layer.habit.workspace = Bytes(4.0 * numbers);
+    CHECK(convolution_time(card, layer, Precision::fp32) == roomy);
+    layer.habit.workspace = Bytes(4.0 * numbers - 1.0);
+    CHECK(convolution_time(card, layer, Precision::fp32) > 1.5 * roomy);
+  }
+
+  TEST_CASE("tensors stored channel by channel are turned for matrix units and for nothing else") {
+    const Gpu card = perfect_card();
+    ConvolutionKernel layer = square(32, 64, 128, 28, 3);
+    ConvolutionKernel first = layer;
+    first.habit.channels_first = true;
+    CHECK(convolution_time(card, first, Precision::fp32) == convolution_time(card, layer, Precision::fp32));
+    const Bytes tensors(32.0 * 28 * 28 * (64 + 128) * 2);
+    CHECK((convolution_time(card, first, Precision::fp16) - convolution_time(card, layer, Precision::fp16)).count() ==
+          doctest::Approx((2.0 * (tensors / card.memory_bandwidth)).count()).epsilon(1e-9));
   }
 
   TEST_CASE("tf32 is never slower than fp32 with the same family") {

@@ -45,6 +45,40 @@ TEST_SUITE("hardware") {
     CHECK(recurrent_time(card, layer, Precision::fp32) > 25.0 * (weights / card.memory_bandwidth));
   }
 
+  TEST_CASE("a persistent kernel pays the product and a barrier a step while the weights fit") {
+    Gpu card = perfect_card();
+    card.family.recurrent.step = 40_us;
+    card.family.recurrent.persistent = {.on_chip = Bytes(192.0 * 1024), .barrier = 2_us};  // 3.9 MB in all
+    RecurrentKernel layer{.cell = RecurrentCell::lstm, .batch = 16, .input = 0, .hidden = 256, .steps = 100};
+    const Seconds launched = recurrent_time(card, layer, Precision::fp32);
+    layer.persistent = true;
+    const Seconds product = Flop(2.0 * 1024 * 256 * 16) / FlopPerSecond(10e12);
+    CHECK(recurrent_time(card, layer, Precision::fp32).count() ==
+          doctest::Approx((100.0 * (product + 2_us)).count()).epsilon(1e-12));
+    CHECK(recurrent_time(card, layer, Precision::fp32) < launched / 8.0);
+  }
+
+  TEST_CASE("a layer too wide for the registers runs as without persistent kernels") {
+    Gpu card = perfect_card();
+    card.family.recurrent.step = 40_us;
+    card.family.recurrent.persistent = {.on_chip = Bytes(192.0 * 1024), .barrier = 2_us};
+    for (const std::int64_t hidden : {256, 480, 512, 1024}) {  // 4 x 480^2 x 4 bytes still fit in 3.9 MB
+      CAPTURE(hidden);
+      RecurrentKernel layer{.cell = RecurrentCell::lstm, .batch = 16, .input = 0, .hidden = hidden, .steps = 100};
+      const Seconds launched = recurrent_time(card, layer, Precision::fp32);
+      layer.persistent = true;
+      CHECK((recurrent_time(card, layer, Precision::fp32) < launched) == (hidden <= 480));
+    }
+  }
+
+  TEST_CASE("a library without persistent kernels ignores the wish for them") {
+    const Gpu card = round_card();
+    RecurrentKernel layer{.cell = RecurrentCell::gru, .batch = 16, .input = 0, .hidden = 128, .steps = 100};
+    const Seconds launched = recurrent_time(card, layer, Precision::fp32);
+    layer.persistent = true;
+    CHECK(recurrent_time(card, layer, Precision::fp32) == launched);
+  }
+
   TEST_CASE("a layer may have no input product") {
     const Gpu card = round_card();
     for (const Pass pass : {Pass::forward, Pass::backward_data, Pass::backward_weights}) {

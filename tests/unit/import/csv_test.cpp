@@ -31,6 +31,13 @@ TEST_SUITE("import") {
     CHECK_FALSE(table.column("other").has_value());
   }
 
+  TEST_CASE("a row knows where each cell begins") {
+    const CsvTable table = parse_csv("a,b,c\n1,\"x\ny\",22\nlong,,z\n", "t.csv");
+    REQUIRE(table.rows.size() == 2);
+    CHECK(table.rows[0].starts == std::vector<int>{1, 3, 4});  // the last one on the line where the second ends
+    CHECK(table.rows[1].starts == std::vector<int>{1, 6, 7});
+  }
+
   TEST_CASE("a quoted cell holds commas and line breaks and marks") {
     const CsvTable table = parse_csv("a,b\n\"x, \"\"y\"\"\nz\",2\nc,3", "t.csv");
     REQUIRE(table.rows.size() == 2);

@@ -55,8 +55,8 @@ TEST_SUITE("parallel") {
 
   TEST_CASE("a copy of the model over several GPUs sees the samples of all of them") {
     const Job job = plain_job(dense_net(2), 64);
-    CHECK(batch_sizes(job, RankGrid{.data = 2, .model = 2}).replica == 128);
-    CHECK(batch_sizes(job, RankGrid{.data = 2, .model = 2}).global == 256);
+    CHECK(batch_sizes(job, RankGrid{.tensor = 2, .data = 2}).replica == 128);
+    CHECK(batch_sizes(job, RankGrid{.tensor = 2, .data = 2}).global == 256);
   }
 
   TEST_CASE("a shared interpreter issues for one GPU after the other") {
@@ -109,7 +109,7 @@ TEST_SUITE("parallel") {
     job.parallel.model.degree = 2;
     const PlannedStep step = outcome(job, 4).step;
     CHECK(step.grid.data == 2);
-    CHECK(step.grid.model == 2);
+    CHECK(step.grid.tensor == 2);
     CHECK(step.batch.global == 1000);
   }
 

@@ -44,4 +44,10 @@ TEST_SUITE("plan") {
     CHECK(builder.join(std::array{task}) == task);
     CHECK(builder.size() == 1);
   }
+
+  TEST_CASE("tasks that were given no label have an empty one") {
+    PlanBuilder builder;
+    const TaskId transfer = builder.add(Transfer{.amount = 1_MB});
+    CHECK(std::move(builder).build().label(transfer).empty());
+  }
 }

@@ -93,6 +93,8 @@ TEST_SUITE("scenario") {
     CHECK(scenario.job.framework.host.shared);
     CHECK(scenario.job.framework.exchange.bucket == 0_B);
     CHECK(scenario.job.framework.fused_attention);
+    CHECK(scenario.job.framework.convolution ==
+          ConvolutionHabit{.channels_first = true, .workspace = Bytes(64.0 * 1024 * 1024)});
     CHECK(scenario.cluster.machine.devices.size() == 7);
   }
 

@@ -28,15 +28,15 @@ TEST_SUITE("workload") {
   TEST_CASE("turning queries and keys reads and writes both unless it is fused") {
     TransformerBlockLayer block{.heads = 8, .kv_heads = 2, .ffn = 64, .bias = false};
     const LowerOptions plain{.batch = 3};
-    const Bytes without = moved(lowered(sequence(16, 64), {{block}}, plain).layers[0].forward);
+    const Bytes without = moved(block_of_parts(lowered(sequence(16, 64), {{block}}, plain)).forward);
     block.rotary = true;
-    CHECK(moved(lowered(sequence(16, 64), {{block}}, plain).layers[0].forward) - without ==
+    CHECK(moved(block_of_parts(lowered(sequence(16, 64), {{block}}, plain)).forward) - without ==
           Bytes(2.0 * 4 * 3 * 16 * (64 + 16)));
     block.rotary = false;
     const LowerOptions fused{.fused_elementwise = true};
-    const Bytes joined = moved(lowered(sequence(16, 64), {{block}}, fused).layers[0].forward);
+    const Bytes joined = moved(block_of_parts(lowered(sequence(16, 64), {{block}}, fused)).forward);
     block.rotary = true;
-    CHECK(moved(lowered(sequence(16, 64), {{block}}, fused).layers[0].forward) == joined);
+    CHECK(moved(block_of_parts(lowered(sequence(16, 64), {{block}}, fused)).forward) == joined);
   }
 
   TEST_CASE("latent attention has the parameters of DeepSeek V3") {

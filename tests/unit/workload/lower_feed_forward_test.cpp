@@ -31,7 +31,7 @@ TEST_SUITE("workload") {
     const ModelWork work = mixture({.count = 8, .active = 2});
     CHECK(parameter_count(work) - parameter_count(dense) == 7 * kExpert + kRouter);
     CHECK(forward_flop_per_sample(work) - forward_flop_per_sample(dense) == Flop(2.0 * 4096 * (kExpert + kRouter)));
-    const auto products = only<GemmKernel>(work.layers[0].forward);
+    const auto products = only<GemmKernel>(block_of_parts(work).forward);
     CHECK(products[2] == GemmKernel{.m = 8, .n = 4096, .k = 4096});
     CHECK(products[3] == GemmKernel{.m = 2 * 14336, .n = 1024, .k = 4096, .batch = 8});
     CHECK(products[4] == GemmKernel{.m = 4096, .n = 1024, .k = 14336, .batch = 8});
@@ -63,7 +63,7 @@ TEST_SUITE("workload") {
     const ModelWork both = lowered(sequence(4096, 7168), {{deepseek}, {dense}});
     const double latent_scores = 2.0 * 4096 * 4096 * 128 * (192 + 128);
     const auto weights = [&](std::size_t layer) {
-      return (both.layers[layer].forward_flop.count() - latent_scores) / (2 * 4096);
+      return (block_of_parts(both, 2 * layer).forward_flop.count() - latent_scores) / (2 * 4096);
     };
     CHECK(58 * weights(0) + 3 * weights(1) + 2.0 * 129280 * 7168 == doctest::Approx(37e9).epsilon(0.02));
   }
@@ -77,18 +77,19 @@ TEST_SUITE("workload") {
 
   TEST_CASE("experts may be narrower than the block") {
     const ModelWork work = mixture({.count = 8, .active = 2, .ffn = 2048});
-    CHECK(only<GemmKernel>(work.layers[0].forward)[3].m == 2 * 2048);
+    CHECK(only<GemmKernel>(block_of_parts(work).forward)[3].m == 2 * 2048);
   }
 
   TEST_CASE("a capacity pads every expert to its places") {
-    const auto products = only<GemmKernel>(mixture({.count = 8, .active = 2, .capacity = 1.25}).layers[0].forward);
+    const auto products =
+        only<GemmKernel>(block_of_parts(mixture({.count = 8, .active = 2, .capacity = 1.25})).forward);
     CHECK(products[3].n == 1280);
     CHECK(products[3].batch == 8);
   }
 
   TEST_CASE("a few tokens meet only as many experts as they visit") {
     const ModelWork work = lowered(sequence(1, 4096), {{block_of(ExpertMixture{.count = 8, .active = 2})}});
-    const GemmKernel up = only<GemmKernel>(work.layers[0].forward)[3];
+    const GemmKernel up = only<GemmKernel>(block_of_parts(work).forward)[3];
     CHECK(up.n == 1);
     CHECK(up.batch == 2);
   }

@@ -31,12 +31,14 @@ TEST_SUITE("workload") {
     const ModelWork half = lowered(features(2048), layers, {.batch = 256, .model_split = 2});
     CHECK(parameter_count(whole) == 2 * parameter_count(half));
     CHECK(forward_flop_per_sample(whole) == 2.0 * forward_flop_per_sample(half));
-    CHECK_FALSE(whole.layers[0].split.has_value());
+    CHECK(whole.layers[0].forward_exchanges.empty());
     CHECK(half.layers[0].parameters[0].split);
     CHECK(half.layers[0].output == whole.layers[0].output);
-    CHECK(half.layers[0].split == SplitExchange{.forward_gather = Bytes(4.0 * 256 * 1024)});
-    CHECK(half.layers[1].split ==
-          SplitExchange{.forward_gather = Bytes(4.0 * 256 * 1024), .backward_reduce = Bytes(4.0 * 256 * 1024)});
+    using Exchanges = std::vector<LayerExchange>;
+    const Bytes tensor(4.0 * 256 * 1024);
+    CHECK(half.layers[0].forward_exchanges == Exchanges{{.what = LayerCollective::all_gather, .size = tensor}});
+    CHECK(half.layers[0].backward_exchanges.empty());
+    CHECK(half.layers[1].backward_exchanges == Exchanges{{.what = LayerCollective::reduce_scatter, .size = tensor}});
   }
 
   TEST_CASE("a tied output weight is multiplied but not counted again") {

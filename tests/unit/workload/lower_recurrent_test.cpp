@@ -56,6 +56,12 @@ TEST_SUITE("workload") {
     CHECK(work.layers[1].saved == Bytes());  // its input is the lstm's output
   }
 
+  TEST_CASE("a wish for persistent kernels reaches every pass") {
+    const ModelWork work = lowered(sequence(7, 32), {{RecurrentLayer{.hidden = 16, .persistent = true}}});
+    for (const RecurrentKernel& kernel : only<RecurrentKernel>(work.layers[0].forward)) CHECK(kernel.persistent);
+    for (const RecurrentKernel& kernel : only<RecurrentKernel>(work.layers[0].backward)) CHECK(kernel.persistent);
+  }
+
   TEST_CASE("a first recurrent layer sends errors through time but not to its input") {
     const ModelWork work = lowered(sequence(7, 32), {{RecurrentLayer{.hidden = 16}}});
     const auto backward = only<RecurrentKernel>(work.layers[0].backward);
@@ -71,9 +77,12 @@ TEST_SUITE("workload") {
     CHECK(parameter_count(whole) == 2 * parameter_count(half));
     CHECK(forward_flop_per_sample(whole) == 2.0 * forward_flop_per_sample(half));
     const Bytes outputs(4.0 * 8 * 20 * 64);
-    REQUIRE(half.layers[1].split.has_value());
-    CHECK(half.layers[0].split == SplitExchange{.forward_gather = outputs, .backward_reduce = outputs, .rounds = 20});
-    CHECK(half.layers[1].split ==
-          SplitExchange{.forward_gather = outputs, .backward_reduce = 2.0 * outputs, .rounds = 20});
+    using Exchanges = std::vector<LayerExchange>;
+    const LayerExchange gather{.what = LayerCollective::all_gather, .size = outputs, .rounds = 20};
+    LayerExchange scatter{.what = LayerCollective::reduce_scatter, .size = outputs, .rounds = 20};
+    CHECK(half.layers[0].forward_exchanges == Exchanges{gather});
+    CHECK(half.layers[0].backward_exchanges == Exchanges{scatter});
+    scatter.size = 2.0 * outputs;  // errors of the input, too
+    CHECK(half.layers[1].backward_exchanges == Exchanges{scatter});
   }
 }

@@ -25,11 +25,11 @@ TEST_SUITE("workload") {
     const double h = 768;
     const ModelWork work = lowered(sequence(512, 768), {{bert_like()}}, {.batch = 4});
     CHECK(forward_flop_per_sample(work) == Flop(24 * s * h * h + 4 * s * s * h));
-    const auto products = only<GemmKernel>(work.layers[0].forward);
+    const auto products = only<GemmKernel>(block_of_parts(work).forward);
     REQUIRE(products.size() == 4);
     CHECK(products[0] == GemmKernel{.m = 3 * 768, .n = 4 * 512, .k = 768});
-    CHECK(only<GemmKernel>(work.layers[0].backward).size() == 8);
-    CHECK(only<AttentionKernel>(work.layers[0].backward).size() == 1);
+    CHECK(only<GemmKernel>(block_of_parts(work).backward).size() == 8);
+    CHECK(only<AttentionKernel>(block_of_parts(work).backward).size() == 1);
   }
 
   TEST_CASE("a causal block counts all of the scores as published counts do") {
@@ -49,21 +49,21 @@ TEST_SUITE("workload") {
     const double a = 12;
     const ModelWork work =
         lowered(sequence(1024, 768), {{bert_like()}, {bert_like()}}, {.batch = 4, .precision = Precision::fp16});
-    CHECK(work.layers[1].saved == Bytes(s * b * h * 34 + 5 * a * s * s * b + 2 * 8 * s * b));
+    CHECK(block_of_parts(work, 2).saved == Bytes(s * b * h * 34 + 5 * a * s * s * b + 2 * 8 * s * b));
     const ModelWork fused = lowered(sequence(1024, 768), {{bert_like()}, {bert_like()}},
                                     {.batch = 4, .precision = Precision::fp16, .fused_attention = true});
-    CHECK(fused.layers[1].saved == Bytes(s * b * h * 34 + 4 * a * s * b + 2 * 8 * s * b));
+    CHECK(block_of_parts(fused, 2).saved == Bytes(s * b * h * 34 + 4 * a * s * b + 2 * 8 * s * b));
   }
 
   TEST_CASE("a block dispatches about twenty operators and fewer when fused") {
     const ModelWork plain = lowered(sequence(128, 768), {{bert_like()}});
-    CHECK(plain.layers[0].forward_operators >= 17);
-    CHECK(plain.layers[0].forward_operators <= 23);
+    CHECK(block_of_parts(plain).forward_operators >= 17);
+    CHECK(block_of_parts(plain).forward_operators <= 23);
     const ModelWork fused =
         lowered(sequence(128, 768), {{bert_like()}}, {.fused_elementwise = true, .fused_attention = true});
-    CHECK(fused.layers[0].forward_operators < plain.layers[0].forward_operators);
-    CHECK(moved(fused.layers[0].forward) < moved(plain.layers[0].forward));
-    CHECK(fused.layers[0].forward_flop == plain.layers[0].forward_flop);
+    CHECK(block_of_parts(fused).forward_operators < block_of_parts(plain).forward_operators);
+    CHECK(moved(block_of_parts(fused).forward) < moved(block_of_parts(plain).forward));
+    CHECK(block_of_parts(fused).forward_flop == block_of_parts(plain).forward_flop);
   }
 
   TEST_CASE("a grouped gated block without biases has the parameters of Llama") {
@@ -77,7 +77,7 @@ TEST_SUITE("workload") {
                                                                                .bias = false,
                                                                                .dropout = false}}});
     CHECK(parameter_count(work) == 2.0 * 8192 * 8192 + 2.0 * 8192 * 1024 + 3.0 * 8192 * 28672 + 2 * 8192);
-    CHECK(only<GemmKernel>(work.layers[0].forward).size() == 5);
+    CHECK(only<GemmKernel>(block_of_parts(work).forward).size() == 5);
   }
 
   TEST_CASE("a decoder block also projects queries keys and values over the encoder") {
@@ -89,11 +89,11 @@ TEST_SUITE("workload") {
     const ModelWork work = lowered(
         tokens(30), {{EncoderDecoderLayer{.encoder = {{words}, {self}},
                                           .decoder = {{words}, {cross}, {LinearLayer{.out = 1000, .bias = false}}}}}});
-    REQUIRE(work.layers.size() == 6);
+    REQUIRE(work.layers.size() == 9);
     const double h = 512;
-    CHECK(parameter_count(work.layers[1]) == 4 * h * h + 2 * 4 * h * h + 9 * h + 2048);
-    CHECK(parameter_count(work.layers[3]) == 8 * h * h + 2 * 4 * h * h + 15 * h + 2048);
-    CHECK(work.layers[1].name == "encoder_decoder1.encoder.transformer_block1");
+    CHECK(parameter_count(block_of_parts(work, 1)) == 4 * h * h + 2 * 4 * h * h + 9 * h + 2048);
+    CHECK(parameter_count(block_of_parts(work, 4, 3)) == 8 * h * h + 2 * 4 * h * h + 15 * h + 2048);
+    CHECK(work.layers[1].name == "encoder_decoder1.encoder.transformer_block1.attention");
     CHECK(work.input == Bytes(2.0 * 30 * 4));
     CHECK(work.tokens_per_sample == 30);
   }

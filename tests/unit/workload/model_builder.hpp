@@ -61,4 +61,20 @@ inline Bytes moved(const std::vector<Kernel>& kernels) {
   return total;
 }
 
+/// The parts of a Transformer block, from the layer `first` on, as one.
+inline LayerWork block_of_parts(const ModelWork& work, std::size_t first = 0, std::size_t parts = 2) {
+  LayerWork block = work.layers.at(first);
+  for (std::size_t i = first + 1; i < first + parts; ++i) {
+    const LayerWork& part = work.layers.at(i);
+    block.parameters.insert(block.parameters.end(), part.parameters.begin(), part.parameters.end());
+    block.forward.insert(block.forward.end(), part.forward.begin(), part.forward.end());
+    block.backward.insert(block.backward.begin(), part.backward.begin(), part.backward.end());
+    block.forward_operators += part.forward_operators;
+    block.backward_operators += part.backward_operators;
+    block.forward_flop += part.forward_flop;
+    block.saved += part.saved;
+  }
+  return block;
+}
+
 }  // namespace gpuscale::test

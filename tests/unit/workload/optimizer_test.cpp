@@ -33,6 +33,15 @@ TEST_SUITE("workload") {
     CHECK(update_traffic(Optimizer::sgd, Precision::bf16, false) == Bytes(6));
   }
 
+  TEST_CASE("eight bit moments take two bytes a parameter and a maximum a block") {
+    CHECK(state_numbers(Optimizer::adam_8bit) == 2);
+    const Bytes state = state_size(Optimizer::adam_8bit, Precision::bf16);
+    CHECK(state.count() == doctest::Approx(2.0 + 2.0 * 4.0 / 2048.0).epsilon(1e-12));
+    // Against 28 bytes of Adam in mixed precision: gradient 2, master 4 + 4, weight 2, states twice.
+    CHECK(update_traffic(Optimizer::adam_8bit, Precision::bf16, true).count() ==
+          doctest::Approx(12.0 + 2.0 * state.count()).epsilon(1e-12));
+  }
+
   TEST_CASE("an update launches per tensor or once") {
     const StreamKernel loop = optimizer_update(Optimizer::sgd_momentum, 1000, 7, Precision::fp32, false, false);
     CHECK(loop == StreamKernel{.moved = Bytes(20000), .kernels = 7});

@@ -55,11 +55,11 @@ TEST_SUITE("workload") {
     spec.block.dropout = false;
     spec.block.norm = BlockNorm::rms_norm;
     const ModelWork work = work_of(spec, 16);
-    REQUIRE(work.layers.size() == 6);
+    REQUIRE(work.layers.size() == 8);
     CHECK(work.layers[0].kind == "embedding");
-    CHECK(work.layers[1].name == "repeat1.0.transformer_block1");
-    CHECK(work.layers[3].kind == "rms_norm");
-    CHECK(work.layers[4].kind == "linear");
-    CHECK(work.layers[5].kind == "softmax_loss");
+    CHECK(work.layers[1].name == "repeat1.0.transformer_block1.attention");
+    CHECK(work.layers[5].kind == "rms_norm");
+    CHECK(work.layers[6].kind == "linear");
+    CHECK(work.layers[7].kind == "softmax_loss");
   }
 }

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collective/exchange.hpp"
+#include "collective/rank_group.hpp"
+#include "parallel/alike.hpp"
+#include "parallel/rank_grid.hpp"
+#include "plan/plan.hpp"
+#include "topology/cluster.hpp"
+
+namespace gpuscale {
+
+/// Ranks that were taken as alike are not.
+class NotAlike : public std::exception {
+ public:
+  explicit NotAlike(std::vector<std::size_t> finer_roles) : roles(std::move(finer_roles)) {}
+  [[nodiscard]] const char* what() const noexcept override { return "ranks taken as alike differ"; }
+
+  std::vector<std::size_t> roles;  ///< by rank: a finer partition, which may be exact
+};
+
+/// Groups of ranks that all do the same exchanges at the same time.
+using GroupSetId = Id<struct GroupSetTag>;
+
+/// Makes the exchanges of a step, each worked out once and then added as often as it occurs. Ranks that are alike
+/// share a *role* with one compute lane: of the groups with the same roles the first stands for all, with the
+/// loads of all. Without folding every rank has a role of its own.
+class GroupExchanges {
+ public:
+  /// Adds the exchange of one group to a plan; tasks are by member.
+  using Build = std::function<RankTasks(PlanBuilder&, const RankGroup&, const RankTasks& ready)>;
+
+  /// What the ranks are and which role each has; roles are numbered from 0.
+  struct Ranks {
+    std::vector<Participant> participants = {};  ///< `compute` is the lane of the rank's role
+    std::vector<std::size_t> roles = {};
+    std::vector<LaneId> other_lanes = {};  ///< that an exchange may work on, beside those of the ranks
+  };
+
+  GroupExchanges(const Cluster& cluster, Ranks ranks, Transport transport, PlanTimer plan_time);
+
+  /// A set of disjoint groups of at least one rank.
+  GroupSetId add_groups(std::vector<Members> groups);
+  /// Another lane that exchanges may work on; \returns the lane to name in a Build.
+  LaneId add_other_lane(LaneId lane);
+
+  [[nodiscard]] std::size_t group_size(GroupSetId set) const { return sets_[set.index()].groups.front().size(); }
+  /// The first group of a set.
+  const RankGroup& example(GroupSetId set);
+
+  /// Every group of the set does what `build` adds for one; the same `key`, the same exchange. `ready` and the
+  /// result are by role; roles outside the set keep their task. Ranks that turn out unlike are noted.
+  RankTasks add(PlanBuilder& plan, GroupSetId set, const std::string& key, const Build& build, const RankTasks& ready);
+
+  /// Leaves one channel for all that are alike, in a plan made of these exchanges. \returns the channel that
+  /// stands for each. \throws NotAlike if ranks of one role did not do the same: the plan is then of no use
+  std::vector<ChannelId> merge_channels(PlanBuilder& plan);
+
+ private:
+  /// Groups with the same roles, by their numbers.
+  struct GroupClass {
+    std::vector<std::size_t> groups;
+  };
+  struct GroupSet {
+    std::vector<Members> groups;
+    std::vector<GroupClass> classes;
+  };
+  /// Where a task of a sketch stands: another task of it, or what a role was ready with.
+  struct After {
+    bool is_role = false;
+    std::size_t index = 0;
+  };
+  struct SketchTask {
+    Task task = {};
+    std::vector<ChannelLoad> loads = {};
+    std::vector<LaneId> slowed = {};
+    std::vector<After> after = {};
+    TaskId first = {};  ///< where it was added before
+  };
+  /// An exchange of a class of groups, ready to be added again.
+  struct Sketch {
+    std::vector<SketchTask> tasks;
+    std::vector<std::pair<std::size_t, After>> ends;  ///< by role
+  };
+  using SketchKey = std::pair<std::pair<std::size_t, std::size_t>, std::string>;
+
+  RankGroup group_of(const Members& members) const;
+  /// Ranks of groups of different kinds are not alike.
+  void note_unlike(std::size_t set, std::size_t group_class, const GroupKinds& kinds);
+  void note_unlike(const std::vector<std::size_t>& keys);
+  const RankGroup& first_group(std::size_t set, std::size_t group_class);
+  Sketch sketch(PlanBuilder& plan, std::size_t set, std::size_t group_class, const Build& build);
+  void add_sketch(PlanBuilder& plan, Sketch& sketch, const RankTasks& ready, RankTasks& done) const;
+
+  const Cluster& cluster_;
+  Ranks ranks_;
+  Transport transport_;
+  PlanTimer plan_time_;
+  std::vector<std::size_t> ranks_of_role_;  ///< how many
+  bool folds_ = false;                      ///< some role has several ranks
+  std::vector<GroupSet> sets_;
+  std::map<std::pair<std::size_t, std::size_t>, RankGroup> first_groups_;
+  std::map<SketchKey, Sketch> sketches_;
+  std::vector<std::size_t> finer_;  ///< by rank: roles parted by what was noted; empty if nothing was
+  std::vector<AlikeFlows> alike_;
+  std::vector<std::pair<std::size_t, std::size_t>> alike_sets_;  ///< of each, its set and class
+};
+
+}  // namespace gpuscale

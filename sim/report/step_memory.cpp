@@ -1,0 +1,124 @@
+#include "report/step_memory.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "memory/largest_batch.hpp"
+#include "parallel/schedule.hpp"
+#include "workload/lower.hpp"
+
+namespace gpuscale {
+
+namespace {
+
+constexpr double kMostSamples = 1e9;  // beyond it a batch has no meaning
+
+Bytes exchange_buffers(const Job& job, const PlannedStep& step, double parameters) {
+  if (step.grid.data * step.grid.context < 2 || job.parallel.independent) return {};
+  const Codec& code = codec(job.parallel.exchange.codec);
+  Bytes buffers;
+  if (code.error_feedback) buffers += Bytes(4) * parameters;
+  const bool has_codes = code.kind != CodecKind::none && code.sum != CodecSum::factors;
+  if (has_codes) buffers += Bytes(parameters * code.bits_per_value / 8.0);
+  // A framework that collects tensors into pieces copies them there; one whose gradients lie in one buffer does not.
+  const ExchangeHabit& habit = job.framework.exchange;
+  const bool collects = (habit.bucket.count() > 0 || habit.whole_model) && !job.framework.contiguous_gradients;
+  if (collects && job.parallel.shard.stage == 0) buffers += Bytes(4) * parameters;
+  return buffers;
+}
+
+/// What a GPU of the stage holds, by runs of layers.
+std::vector<HeldLayers> held_by(const Job& job, const PlannedStep& step, int stage) {
+  if (step.undivided > 0) {
+    return {{.first = 0, .last = step.undivided, .alive = 1.0},
+            {.first = step.undivided, .last = step.work.layers.size(), .alive = static_cast<double>(step.passes)}};
+  }
+  PipelineConfig pipeline = job.parallel.pipeline;
+  pipeline.microbatches = step.passes;
+  const bool by_layers = job.parallel.model.degree > 1;
+  const double alive = by_layers                 ? static_cast<double>(step.passes)
+                       : step.grid.pipeline == 1 ? 1.0  // a microbatch ends before the next begins
+                                                 : microbatches_in_flight(pipeline, stage);
+  std::vector<HeldLayers> held;
+  for (const ModelPart& part : step.parts) {
+    if (part.stage == stage) held.push_back({.first = part.first, .last = part.last, .alive = alive});
+  }
+  return held;
+}
+
+Kept kept_by(Recompute recompute) {
+  return recompute == Recompute::full        ? Kept::unit_inputs
+         : recompute == Recompute::selective ? Kept::all_but_scores
+         : recompute == Recompute::alternate ? Kept::half
+                                             : Kept::everything;
+}
+
+double share_from(int zero, const ParallelConfig& parallel, const PlannedStep& step) {
+  return parallel.shard.stage >= zero ? 1.0 / step.shard : 1.0;
+}
+
+Footprint footprint_of(const Job& job, const PlannedStep& step, const ModelWork& work, int stage) {
+  const ParallelConfig& parallel = job.parallel;
+  const std::vector<HeldLayers> held = held_by(job, step, stage);
+  double parameters = 0;
+  for (const HeldLayers& run : held) {
+    for (std::size_t layer = run.first; layer < run.last; ++layer) parameters += parameter_count(work.layers[layer]);
+  }
+  MemoryOptions options{
+      .precision = job.precision,
+      .optimizer = job.optimizer,
+      .optimizer_elsewhere = (updates_on_server(job) && !parallel.independent) || parallel.offload_optimizer,
+      .gradients_fp32 = job.framework.gradients_fp32,
+      .exchange_buffers = exchange_buffers(job, step, parameters),
+      .framework = job.framework.base_memory,
+      .optimizer_share = share_from(1, parallel, step),
+      .gradient_share = share_from(2, parallel, step),
+      .parameter_share = share_from(3, parallel, step),
+      .expert_ranks = static_cast<double>(step.grid.expert),
+      .kept = kept_by(parallel.recompute),
+      .has_input = stage == 0};
+  options.units = unit_starts(work);
+  return footprint(work, held, options);
+}
+
+std::vector<Footprint> footprints(const Job& job, const PlannedStep& step, const ModelWork& work) {
+  std::vector<Footprint> stages;
+  for (int stage = 0; stage < step.grid.pipeline; ++stage) stages.push_back(footprint_of(job, step, work, stage));
+  return stages;
+}
+
+const Footprint& fullest(const std::vector<Footprint>& stages) {
+  return *std::ranges::max_element(stages, {}, [](const Footprint& stage) { return stage.total(); });
+}
+
+/// The largest pass of one copy of the model that fits. 0 if not even one sample does.
+double largest_pass_that_fits(const Job& job, const PlannedStep& step, Bytes capacity) {
+  const auto total = [&](double samples) {
+    const ModelWork work = rank_work(job, step.grid, static_cast<std::int64_t>(samples));
+    PlannedStep whole;  // a batch of split layers is then one pass
+    whole.grid = step.grid;
+    whole.parts = step.parts;
+    whole.shard = step.shard;
+    whole.passes = job.parallel.model.degree > 1 ? 1 : step.passes;
+    whole.work = work;
+    return fullest(footprints(job, whole, work)).total();
+  };
+  return largest_that_fits(total, capacity, static_cast<double>(step.work.batch), kMostSamples);
+}
+
+}  // namespace
+
+MemoryReport memory_report(const Job& job, const PlannedStep& step, const Gpu& gpu) {
+  MemoryReport memory;
+  memory.stages = footprints(job, step, step.work);
+  memory.footprint = fullest(memory.stages);
+  memory.capacity = gpu.memory_size;
+  memory.fits = memory.footprint.total() <= gpu.memory_size;
+  // A copy of the model sees the samples of all the GPUs it spans, pass by pass.
+  const double passes = job.parallel.model.degree > 1 ? 1.0 : static_cast<double>(step.passes);
+  memory.largest_batch_per_gpu =
+      std::floor(largest_pass_that_fits(job, step, gpu.memory_size) * passes / step.grid.replica());
+  return memory;
+}
+
+}  // namespace gpuscale

@@ -1,0 +1,103 @@
+// Folding is exact: ranks simulated once stand for all, to the picosecond.
+
+#include <doctest/doctest.h>
+#include <string>
+#include <vector>
+
+#include "execution/execute.hpp"
+#include "parallel/build_plan.hpp"
+#include "scenario/scenario.hpp"
+#include "topology/cluster.hpp"
+
+using namespace gpuscale;
+
+namespace {
+
+const Library& shipped() {
+  static const Library library({GPUSCALE_SOURCE_DIR});
+  return library;
+}
+
+struct Run {
+  PlannedStep step;
+  Time end;
+};
+
+Run run(const std::string& yaml, bool fold) {
+  const Scenario scenario =
+      ScenarioFile::parse(yaml, "test.yaml").resolve(shipped(), {{"strategy.fold", fold ? "true" : "false"}});
+  const Cluster cluster = build_cluster(scenario.cluster);
+  Run result{.step = build_plan(scenario.job, scenario.cluster, cluster, &plan_time), .end = {}};
+  result.end = execute(result.step.plan, cluster.topology).end;
+  return result;
+}
+
+std::string scenario(const std::string& model, const std::string& batch, const std::string& cluster,
+                     const std::string& strategy) {
+  return "{workload: {model: " + model + ", batch: " + batch + ", precision: fp16, optimizer: adam}, cluster: {" +
+         cluster + "}, strategy: {" + strategy + "}, framework: pytorch-ddp}";
+}
+
+constexpr const char* kOneBox = "machine: dgx-a100, gpu: a100-sxm-80gb, gpus: 8";
+constexpr const char* kTwoBoxes = "machine: dgx-a100, gpu: a100-sxm-80gb, gpus: 16, nodes: 2, fabric: hdr-fat-tree";
+constexpr const char* kEightBoxes = "machine: dgx-a100, gpu: a100-sxm-80gb, gpus: 64, nodes: 8, fabric: hdr-fat-tree";
+
+struct Case {
+  const char* model;
+  const char* batch;
+  const char* cluster;
+  const char* strategy;
+};
+
+}  // namespace
+
+TEST_SUITE("study") {
+  TEST_CASE("a folded step ends at the same picosecond as one with every rank") {
+    const std::vector<Case> cases = {
+        {"resnet50", "32 per gpu", kOneBox, "data: 8"},
+        {"resnet50", "32 per gpu", kEightBoxes, "data: 64"},
+        {"resnet50", "32 per gpu", kTwoBoxes, "exchange: {codec: int8}"},
+        {"resnet50", "32 per gpu", kTwoBoxes, "exchange: {codec: one_bit}"},
+        {"bert-large", "64 global", kTwoBoxes, "tensor: 8"},
+        {"bert-base", "64 global", kTwoBoxes, "tensor: {degree: 4, sequence_parallel: true}"},
+        {"bert-base", "64 global", kTwoBoxes, "tensor: 2, pipeline: {stages: 4, microbatches: 8}"},
+        {"bert-base", "64 global", kTwoBoxes, "tensor: {degree: 4, overlap: 0.5}"},
+        {"gpt2", "64 global", kTwoBoxes, "pipeline: {stages: 4, microbatches: 8, schedule: gpipe}"},
+        {"gpt2", "64 global", kTwoBoxes, "pipeline: {stages: 2, microbatches: 8, schedule: zero_bubble}"},
+        {"gpt2", "64 global", kTwoBoxes, "pipeline: {stages: 4, microbatches: 8, schedule: interleaved, chunks: 3}"},
+        {"gpt2", "64 global", kTwoBoxes, "zero: 1"},
+        {"gpt2", "64 global", kTwoBoxes, "zero: 2"},
+        {"gpt2", "64 global", kTwoBoxes, "zero: 3"},
+        {"gpt2", "64 global", kTwoBoxes, "zero: 3, shard_group: node"},
+        {"gpt2", "64 global", kTwoBoxes, "context: 4"},
+        {"gpt2", "64 global", kTwoBoxes, "context: {degree: 4, method: all_to_all}"},
+        {"gpt2", "64 global", kTwoBoxes, "recompute: full, tensor: 4, average_every: 2"},
+        {"mixtral-8x7b", "64 global", kTwoBoxes, "expert: 8"},
+        {"gpt2", "256 global", kEightBoxes, "tensor: 4, pipeline: {stages: 4, microbatches: 4}, recompute: selective"},
+        {"alexnet", "128 per gpu", kOneBox, "model: {degree: 4, sub_batch: 128}"},
+    };
+    for (const Case& each : cases) {
+      CAPTURE(each.model);
+      CAPTURE(each.strategy);
+      const std::string yaml = scenario(each.model, each.batch, each.cluster, each.strategy);
+      const Run folded = run(yaml, true);
+      const Run whole = run(yaml, false);
+      CHECK(folded.end == whole.end);
+      CHECK(folded.step.roles == static_cast<std::size_t>(folded.step.grid.pipeline));
+      CHECK(whole.step.roles == static_cast<std::size_t>(whole.step.grid.size()));
+      CHECK(folded.step.sent_per_gpu == whole.step.sent_per_gpu);
+    }
+  }
+
+  TEST_CASE("ranks that are not alike are all simulated") {
+    // Three of a box's eight cards and five of the other's: rings and shares of the network differ.
+    const std::string yaml =
+        scenario("resnet50", "32 per gpu",
+                 "machine: dgx-a100, gpu: a100-sxm-80gb, gpus: 12, nodes: 2, fabric: hdr-fat-tree", "");
+    const Run folded = run(yaml, true);
+    CHECK(folded.end == run(yaml, false).end);
+    const Run server =
+        run(scenario("resnet50", "32 per gpu", kOneBox, "exchange: {algorithm: parameter_server_gpu}"), true);
+    CHECK(server.step.roles == 8);
+  }
+}

@@ -1,0 +1,58 @@
+#include "study/simulate.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace gpuscale;
+
+namespace {
+
+Scenario quickstart_with(const std::vector<Setting>& settings) {
+  const Library library({GPUSCALE_SOURCE_DIR});
+  return load_scenario(std::string(GPUSCALE_SOURCE_DIR) + "/workloads/scenarios/quickstart.yaml", library, settings);
+}
+
+Report with_input(const std::string& input) { return simulate_step(quickstart_with({{"input", input}})); }
+
+}  // namespace
+
+TEST_SUITE("study") {
+  TEST_CASE("a step without the run on one GPU is the same step without a speed-up") {
+    const Scenario scenario = quickstart_with({});
+    const Report whole = simulate(scenario);
+    const Report step = simulate_step(scenario);
+    CHECK(step.step_time == whole.step_time);
+    CHECK_FALSE(step.speedup.has_value());
+    CHECK(whole.speedup.has_value());
+  }
+
+  TEST_CASE("a job that waits for its input says so") {
+    // 256 samples of 110 kB from 50 MB/s take 563 ms, the step alone about 320.
+    for (const char* input :
+         {"{bytes_per_sample: 110 kB, storage: 50 MB/s}", "{bytes_per_sample: 110 kB, shared_storage: 50 MB/s}",
+          "{bytes_per_sample: 110 kB, decode_per_core: 50 /s, cores: 8}",
+          "{bytes_per_sample: 110 kB, storage: 10 GB/s, copied_per_sample: 60 MB}",
+          "{bytes_per_sample: 110 kB, storage: 10 GB/s, ram_per_sample: 200 MB}"}) {
+      CAPTURE(input);
+      const Report report = with_input(input);
+      CHECK(report.limited_by.starts_with("the input pipeline"));
+      CHECK(report.split.input.count() > 0);
+    }
+    CHECK(with_input("{bytes_per_sample: 110 kB, storage: 10 GB/s}").limited_by.starts_with("GPU compute"));
+  }
+
+  TEST_CASE("what is copied by default is the model's input in the precision of its activations") {
+    // 3 x 224 x 224 values of four bytes a sample.
+    const Report wide = with_input("{bytes_per_sample: 1 kB, storage: 10 GB/s}");
+    const Report written = with_input("{bytes_per_sample: 1 kB, storage: 10 GB/s, copied_per_sample: 602112 B}");
+    CHECK(wide.step_time == written.step_time);
+    REQUIRE(!wide.links.empty());
+    CHECK(wide.links.front().carried == written.links.front().carried);
+  }
+
+  TEST_CASE("a measured throughput is worked into a scenario and then simulates the same") {
+    const Scenario measured = quickstart_with({{"workload.calibrate", "{throughput_1gpu: 150 /s}"}});
+    const Scenario worked_in = calibrated(measured);
+    CHECK_FALSE(worked_in.job.calibrated_throughput.has_value());
+    CHECK(simulate_step(worked_in).step_time == simulate_step(measured).step_time);
+  }
+}

@@ -1,0 +1,145 @@
+// What the guides of T. Dettmers (June 2016, April 2019) say about single cards of unlike kinds, and how throughput
+// follows the batch.
+
+#include <cmath>
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <map>
+#include <string>
+
+#include "hardware/kernel_time.hpp"
+#include "validation/scenario_runs.hpp"
+
+using namespace gpuscale;
+using namespace gpuscale::test;
+
+namespace {
+
+struct OneCard {
+  std::string gpu;
+  std::string model;
+  int batch = 32;
+  std::string precision = "fp32";
+  std::string framework = "tensorflow-replicated";
+};
+
+Scenario scenario_of(const OneCard& job) {
+  const Library library({GPUSCALE_SOURCE_DIR});
+  const ScenarioFile base = ScenarioFile::parse("description: one card\n", "one card");
+  return base.resolve(library, {{"workload.model", job.model},
+                                {"workload.batch", fmt::format("{} per gpu", job.batch)},
+                                {"workload.precision", job.precision},
+                                {"cluster.machine", "desktop-2x-pcie3-x16"},
+                                {"cluster.gpu", job.gpu},
+                                {"cluster.gpus", "1"},
+                                {"framework", job.framework}});
+}
+
+Report one_card(const OneCard& job) { return simulate(scenario_of(job)); }
+
+void print_beside(std::string_view what, double published, double ours) {
+  fmt::print("  {:<44} published {:>5.2f}  ours {:>5.2f}  {:+6.1f} %\n", what, published, ours,
+             100 * (ours / published - 1.0));
+}
+
+}  // namespace
+
+TEST_SUITE("validation") {
+  TEST_CASE("a GPU of 2016 is 5 to 10 times a processor") {
+    // Dettmers, June 2016: "a GPU is 5 to 10 times a CPU", here a GTX 1080 and a 14-core Xeon.
+    // VGG-16, whose 3x3 layers run by Winograd on the card and not on the processor, is at 15.
+    for (const char* model : {"resnet50", "inception-v3", "googlenet"}) {
+      CAPTURE(model);
+      const double card = one_card({.gpu = "gtx-1080", .model = model, .batch = 32}).throughput;
+      const double processor = one_card({.gpu = "xeon-e5-2690-v4", .model = model, .batch = 32}).throughput;
+      fmt::print("  GTX 1080 over Xeon E5-2690 v4, {}: {:.1f}x\n", model, card / processor);
+      CHECK(card / processor >= 5.0);
+      CHECK(card / processor <= 10.0);
+    }
+  }
+
+  TEST_CASE("a Xeon Phi does not keep its lead over a processor where layers are small") {
+    // Dettmers, June 2016: a Xeon Phi is slower than a processor on changing layer sizes. The model has the small
+    // layers of it (few tiles for 68 cores, a slow barrier an operator), not the compiler that must know sizes
+    // beforehand.
+    const auto lead = [](const char* model, int batch) {
+      return one_card({.gpu = "xeon-phi-7250", .model = model, .batch = batch}).throughput /
+             one_card({.gpu = "xeon-e5-2690-v4", .model = model, .batch = batch}).throughput;
+    };
+    const double wide = lead("vgg16", 32);
+    const double small = lead("resnet18", 1);
+    fmt::print("  Xeon Phi over Xeon: VGG-16 batch 32 {:.2f}x, ResNet-18 batch 1 {:.2f}x\n", wide, small);
+    CHECK(small < 0.7 * wide);
+  }
+
+  TEST_CASE("a chip of a TPU v2 equals a V100 on ResNet-50 and a TPU v3 leads on large Transformers") {
+    // Dettmers, April 2019. One cloud TPU is four chips and stands beside four GPUs (FACTS.md 2), so a chip stands
+    // beside a GPU. XLA joins batch norm and element-wise work on the TPU; the V100 runs PyTorch, whose tensors must be
+    // turned for its matrix units. TensorFlow with tensors as those want them was faster: that ratio is printed, too.
+    const OneCard v100{.gpu = "v100-sxm2", .model = "resnet50", .batch = 128, .precision = "fp16"};
+    const OneCard chip{.gpu = "tpu-v2",
+                       .model = "resnet50",
+                       .batch = 128,
+                       .precision = "bf16",
+                       .framework = "tensorflow-replicated-fused-norm"};
+    OneCard torch = v100;
+    torch.framework = "pytorch-ddp";
+    const double rate = one_card(chip).throughput;
+    const double equal = rate / one_card(torch).throughput;
+    print_beside("TPU v2 chip over V100 (PyTorch), ResNet-50", 1.0, equal);
+    print_beside("TPU v2 chip over V100 (TensorFlow), ResNet-50", 1.0, rate / one_card(v100).throughput);
+    CHECK(equal >= 0.85);
+    CHECK(equal <= 1.15);
+    // The guide's 56 % are not reached: a V100 does BERT-large at 40 % of its peak here, better than code of 2018 did.
+    // By chip a TPU v2 stays behind; of the TPU v3, on offer when the guide came out, the sign is right.
+    const double gpu =
+        one_card({.gpu = "v100-sxm2", .model = "bert-large", .batch = 8, .precision = "fp16"}).throughput;
+    for (const std::string tpu : {"tpu-v2", "tpu-v3"}) {
+      const double lead =
+          one_card({.gpu = tpu, .model = "bert-large", .batch = 8, .precision = "bf16"}).throughput / gpu;
+      print_beside(fmt::format("{} chip over V100, BERT-large", tpu), 1.56, lead);
+      if (tpu == "tpu-v3") CHECK(lead > 1.0);
+    }
+  }
+
+  TEST_CASE("narrow matrix products collapse as they are measured to") {
+    // FACTS.md 8: median TFLOP/s at N = 16, 64, 128 and 1500 and more, M and K of 1760 and more (DeepBench).
+    struct Row {
+      std::string gpu;
+      Precision precision;
+      std::map<int, double> teraflops;
+    };
+    const Row rows[] = {{"gtx-1080-ti", Precision::fp32, {{16, 1.4}, {64, 5.5}, {128, 6.8}, {1500, 10.9}}},
+                        {"v100-sxm2", Precision::fp32, {{16, 4.5}, {64, 10.6}, {128, 12.7}, {1500, 13.4}}},
+                        {"v100-sxm2", Precision::fp16, {{16, 7.9}, {64, 21.7}, {128, 38.7}, {1500, 103}}}};
+    for (const Row& row : rows) {
+      const Gpu gpu = scenario_of({.gpu = row.gpu, .model = "mlp"}).cluster.gpu;
+      for (const auto& [width, published] : row.teraflops) {
+        const GemmKernel product{.m = 2560, .n = width, .k = 2560};
+        const double ours = (flop(product) / kernel_time(gpu, product, row.precision)).count() / 1e12;
+        print_beside(fmt::format("{} {}, N = {}, TFLOP/s", row.gpu, name(row.precision), width), published, ours);
+        CHECK(std::abs(ours / published - 1.0) <= 0.45);
+      }
+    }
+  }
+
+  TEST_CASE("throughput rises with the batch and collapses below 32") {
+    // FACTS.md 3: kernels are tuned for 64 and more, below 32 training slows sharply. sg3090 has ResNet-50 fp16 at 64
+    // to 512.
+    for (const char* gpu : {"gtx-1080-ti", "v100-sxm2", "rtx-3090", "a100-sxm-80gb"}) {
+      CAPTURE(gpu);
+      double last = 0.0;
+      std::map<int, double> rate;
+      for (const int batch : {1, 2, 4, 8, 16, 32, 64, 128}) {
+        rate[batch] = one_card({.gpu = gpu, .model = "resnet50", .batch = batch, .precision = "fp16"}).throughput;
+        CHECK(rate[batch] > 0.97 * last);  // tiles that do not divide may cost a little
+        last = rate[batch];
+      }
+      fmt::print("  {}, ResNet-50 fp16, samples/s at 1 8 32 128: {:.0f} {:.0f} {:.0f} {:.0f}\n", gpu, rate[1], rate[8],
+                 rate[32], rate[128]);
+      CHECK(rate[128] < 1.35 * rate[64]);  // flat where kernels are filled
+      CHECK(rate[4] < 0.65 * rate[64]);    // and steep where they are not
+      CHECK(rate[1] < 0.35 * rate[64]);
+    }
+  }
+}
