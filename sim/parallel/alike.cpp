@@ -33,61 +33,81 @@ double weight_on(const std::vector<ChannelLoad>& loads, ChannelId channel) {
   return found != loads.end() && found->channel == channel ? found->weight : 0.0;
 }
 
-/// Whether a channel is full only if another is: every flow on it takes at least as large a part of the other. Such
-/// a channel holds no flow, whatever else the flows do. Of two that imply each other the first counts.
-bool is_implied(std::span<const Passage> passages, const std::vector<const std::vector<ChannelLoad>*>& flows,
-                const Topology& topology) {
-  const ChannelId channel = passages.front().channel;
-  const double capacity = topology.channels()[channel.index()].rate.count();
-  const auto loads_of = [&flows](const Passage& passage) { return flows[passage.flow]->size(); };
-  const Passage& narrowest = *std::ranges::min_element(passages, {}, loads_of);
-  return std::ranges::any_of(*flows[narrowest.flow], [&](const ChannelLoad& other) {
-    if (other.channel == channel) return false;
-    const double of_other = topology.channels()[other.channel.index()].rate.count();
+/// Which channels are full only if another is: every flow on one takes at least as large a part of the other. Such
+/// channels hold no flow, whatever else the flows do. Of two that imply each other the first counts.
+class ImpliedChannels {
+ public:
+  ImpliedChannels(std::span<const AlikeFlows> exchanges, const Topology& topology)
+      : topology_(topology), implied_(topology.channels().size(), false) {
+    std::vector<Passage> all;
+    for (const AlikeFlows& exchange : exchanges) {
+      for (const std::vector<ChannelLoad>& loads : exchange.loads) {
+        for (const ChannelLoad& load : loads)
+          all.push_back({load.channel, static_cast<std::uint32_t>(flows_.size()), load.weight});
+        flows_.push_back(&loads);
+        narrowest_first_.push_back(loads);
+        std::ranges::sort(narrowest_first_.back(), [this](const ChannelLoad& one, const ChannelLoad& other) {
+          const double of_one = one.weight * rate(other.channel);
+          const double of_other = other.weight * rate(one.channel);
+          return of_one > of_other || (of_one == of_other && one.channel < other.channel);
+        });
+      }
+    }
+    std::ranges::sort(all);
+    for (auto first = all.begin(); first != all.end();) {
+      const auto last =
+          std::find_if(first, all.end(), [&](const Passage& other) { return other.channel != first->channel; });
+      implied_[first->channel.index()] = is_implied({first, last});
+      first = last;
+    }
+  }
+
+  bool operator[](ChannelId channel) const { return implied_[channel.index()]; }
+
+ private:
+  [[nodiscard]] double rate(ChannelId channel) const { return topology_.channels()[channel.index()].rate.count(); }
+
+  /// \pre all passages are of one channel
+  [[nodiscard]] bool is_implied(std::span<const Passage> passages) const {
+    const ChannelId channel = passages.front().channel;
+    const auto loads_of = [this](const Passage& passage) { return flows_[passage.flow]->size(); };
+    const Passage& shortest = *std::ranges::min_element(passages, {}, loads_of);
+    for (const ChannelLoad& other : narrowest_first_[shortest.flow]) {
+      if (other.weight * rate(channel) < shortest.weight * rate(other.channel)) return false;  // and all after it
+      if (other.channel != channel && implies(other.channel, passages)) return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool implies(ChannelId other, std::span<const Passage> passages) const {
+    const ChannelId channel = passages.front().channel;
     bool equal = true;
     for (const Passage& passage : passages) {
-      const double here = passage.weight * of_other;
-      const double there = weight_on(*flows[passage.flow], other.channel) * capacity;
+      const double here = passage.weight * rate(other);
+      const double there = weight_on(*flows_[passage.flow], other) * rate(channel);
       if (here > there) return false;
       equal = equal && here == there;
     }
-    return !equal || other.channel < channel;
-  });
-}
+    return !equal || other < channel;
+  }
 
-/// By channel: whether it can be left out of account.
-std::vector<bool> implied_channels(std::span<const AlikeFlows> exchanges, const Topology& topology) {
-  std::vector<const std::vector<ChannelLoad>*> flows;
-  std::vector<Passage> all;
-  for (const AlikeFlows& exchange : exchanges) {
-    for (const std::vector<ChannelLoad>& loads : exchange.loads) {
-      for (const ChannelLoad& load : loads)
-        all.push_back({load.channel, static_cast<std::uint32_t>(flows.size()), load.weight});
-      flows.push_back(&loads);
-    }
-  }
-  std::ranges::sort(all);
-  std::vector<bool> implied(topology.channels().size(), false);
-  for (auto first = all.begin(); first != all.end();) {
-    const auto last =
-        std::find_if(first, all.end(), [&](const Passage& other) { return other.channel != first->channel; });
-    implied[first->channel.index()] = is_implied({first, last}, flows, topology);
-    first = last;
-  }
-  return implied;
-}
+  const Topology& topology_;
+  std::vector<const std::vector<ChannelLoad>*> flows_ = {};  ///< in order of channels
+  std::vector<std::vector<ChannelLoad>> narrowest_first_ = {};
+  std::vector<bool> implied_;
+};
 
 /// A number for each channel that can hold flows, the same for those of one capacity and equal loads by every class.
 class ChannelColours {
  public:
   ChannelColours(std::span<const AlikeFlows> exchanges, const Topology& topology)
-      : colours_(topology.channels().size()), implied_(implied_channels(exchanges, topology)) {
+      : colours_(topology.channels().size()), implied_(exchanges, topology) {
     std::vector<std::tuple<ChannelId, ClassLoad>> all;
     for (std::uint32_t exchange = 0; exchange < exchanges.size(); ++exchange) {
       const AlikeFlows& flows = exchanges[exchange];
       for (std::size_t i = 0; i < flows.loads.size(); ++i) {
         for (const ChannelLoad& load : flows.loads[i]) {
-          if (implied_[load.channel.index()]) continue;
+          if (implied_[load.channel]) continue;
           all.emplace_back(load.channel, ClassLoad{exchange, flows.classes[i % flows.tasks], load.weight});
         }
       }
@@ -122,7 +142,7 @@ class ChannelColours {
 
  private:
   std::vector<std::uint32_t> colours_;
-  std::vector<bool> implied_;
+  ImpliedChannels implied_;
   std::vector<ChannelId> first_;
 };
 

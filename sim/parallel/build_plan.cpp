@@ -324,6 +324,7 @@ ModelWork rank_work(const Job& job, const RankGrid& grid, std::int64_t samples) 
                           .sequence = job.sequence,
                           .fused_elementwise = job.framework.fused_elementwise,
                           .convolution = job.framework.convolution,
+                          .wide_loss = job.framework.wide_loss,
                           .fused_attention = job.framework.fused_attention,
                           .sparse_embeddings = job.framework.sparse_embedding,
                           .model_split = by_layers && !parallel.model.whole ? grid.tensor : 1,

@@ -49,6 +49,7 @@ struct Framework {
   double attention_efficiency = 1.0;
   bool fused_elementwise = false;     ///< a compiler fuses element-wise operators into their neighbours
   ConvolutionHabit convolution = {};  ///< how it calls the convolution library
+  bool wide_loss = false;             ///< an fp32 copy of the scores is made for the loss
   bool fused_attention = false;       ///< flash attention
   bool fused_optimizer = false;       ///< one kernel for all tensors
   bool optimizer_on_server = false;   ///< a parameter server updates; otherwise every GPU does

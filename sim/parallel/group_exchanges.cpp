@@ -19,8 +19,7 @@ struct Draft {
 Draft draft_of(const PlanBuilder& labels, const RankGroup& group, std::size_t other_lanes,
                const GroupExchanges::Build& build) {
   PlanBuilder plan;
-  plan.take_labels_of(labels);
-  plan.label("");  // tasks that stand for others have one, too
+  plan.number_labels_from(labels.label_count());
   RankTasks ready;
   for (std::size_t i = 0; i < group.size() + other_lanes; ++i) plan.add_lane("");
   for (std::size_t i = 0; i < group.size(); ++i) ready.push_back(plan.add(Work{}));
@@ -215,7 +214,7 @@ GroupExchanges::Sketch GroupExchanges::sketch(PlanBuilder& plan, std::size_t set
     if (!is_new) continue;
     SketchTask task{.task = draft.plan.task(TaskId(i)), .loads = loads[i]};
     if (task.task.lane.valid()) task.task.lane = real_lane(task.task.lane);
-    task.task.label = plan.label(draft.plan.label(TaskId(i)));
+    if (task.task.label >= draft.plan.first_label()) task.task.label = plan.label(draft.plan.label(TaskId(i)));
     for (const LaneId lane : draft.plan.slowed_lanes(TaskId(i))) task.slowed.push_back(real_lane(lane));
     std::ranges::sort(task.slowed);
     task.slowed.erase(std::unique(task.slowed.begin(), task.slowed.end()), task.slowed.end());

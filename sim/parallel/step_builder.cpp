@@ -70,7 +70,11 @@ GroupSetId StepBuilder::senders(int from, int to) {
   return sets.emplace(key, exchanges.add_groups(std::move(pairs))).first->second;
 }
 
-std::size_t StepBuilder::group_size(GroupKind kind) const { return groups_of_kind(grid, kind, shard).front().size(); }
+std::size_t StepBuilder::group_size(GroupKind kind) const {
+  const auto found = group_sizes.find(kind);
+  if (found != group_sizes.end()) return found->second;
+  return group_sizes.emplace(kind, groups_of_kind(grid, kind, shard).front().size()).first->second;
+}
 
 std::vector<std::size_t> StepBuilder::roles_of(int stage) const {
   std::vector<std::size_t> numbers;

@@ -65,6 +65,7 @@ struct StepBuilder {
   std::vector<std::vector<RankTasks>> gradient_ready = {};
   PlannedStep result = {};
   std::map<std::pair<int, int>, GroupSetId> sets = {};
+  mutable std::map<GroupKind, std::size_t> group_sizes = {};  ///< asked for at every exchange
 
   /// The groups of a kind on one stage; made once.
   GroupSetId groups(GroupKind kind, int stage);

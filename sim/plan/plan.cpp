@@ -25,7 +25,7 @@ LaneId PlanBuilder::add_lane(std::string name) {
 }
 
 std::uint32_t PlanBuilder::label(std::string_view text) {
-  const auto [position, is_new] = label_numbers_.try_emplace(std::string(text), plan_.labels_.size());
+  const auto [position, is_new] = label_numbers_.try_emplace(std::string(text), plan_.first_label_ + label_count());
   if (is_new) plan_.labels_.emplace_back(text);
   return position->second;
 }
@@ -76,11 +76,6 @@ TaskId PlanBuilder::add(const Transfer& transfer, std::span<const TaskId> requir
 TaskId PlanBuilder::add_again(TaskId like, std::span<const TaskId> requires_tasks) {
   const Task task = plan_.tasks_[like.index()];
   return add_task(task, requires_tasks);
-}
-
-void PlanBuilder::take_labels_of(const PlanBuilder& other) {
-  plan_.labels_ = other.plan_.labels_;
-  label_numbers_ = other.label_numbers_;
 }
 
 void PlanBuilder::merge_channels(std::span<const ChannelId> stands_for) {

@@ -72,8 +72,9 @@ class Plan {
   [[nodiscard]] std::span<const LaneId> slowed_lanes(TaskId id) const;
   [[nodiscard]] std::span<const TaskId> successors(TaskId id) const;
   [[nodiscard]] std::uint32_t requirement_count(TaskId id) const { return requirement_counts_[id.index()]; }
-  [[nodiscard]] const std::string& label(TaskId id) const { return labels_[task(id).label]; }
-  [[nodiscard]] const std::string& label_text(std::uint32_t label) const { return labels_[label]; }
+  /// \pre the label is of this plan: see PlanBuilder::number_labels_from()
+  [[nodiscard]] const std::string& label(TaskId id) const { return labels_[task(id).label - first_label_]; }
+  [[nodiscard]] std::uint32_t first_label() const { return first_label_; }
   [[nodiscard]] std::size_t lane_count() const { return lane_names_.size(); }
   [[nodiscard]] const std::string& lane_name(LaneId id) const { return lane_names_[id.index()]; }
 
@@ -86,6 +87,7 @@ class Plan {
   std::vector<std::uint32_t> first_successor_ = {};
   std::vector<TaskId> successors_ = {};
   std::vector<std::string> labels_ = {};
+  std::uint32_t first_label_ = 0;  ///< number of labels_[0]
   std::vector<std::string> lane_names_ = {};
 };
 
@@ -112,8 +114,9 @@ class PlanBuilder {
 
   [[nodiscard]] std::size_t size() const { return plan_.tasks_.size(); }
 
-  /// Begins with the label numbers of another, so that tasks can be carried over to it.
-  void take_labels_of(const PlanBuilder& other);
+  [[nodiscard]] std::uint32_t label_count() const { return static_cast<std::uint32_t>(plan_.labels_.size()); }
+  /// Leaves the first numbers to the labels of another plan, so that tasks can be carried over to it.
+  void number_labels_from(std::uint32_t first) { plan_.first_label_ = first; }
   /// Replaces every channel by the one that stands for it; loads of one task on the same one, which are
   /// alike, become one. `stands_for` has an entry for each channel of the topology.
   void merge_channels(std::span<const ChannelId> stands_for);

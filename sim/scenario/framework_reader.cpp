@@ -94,6 +94,7 @@ Framework read_framework(const YamlValue& value, const std::string& path, Readin
   framework.blocking_sends = reader.boolean_or("blocking_sends", true);
   framework.gradients_fp32 = reader.boolean_or("gradients_fp32", false);
   framework.contiguous_gradients = reader.boolean_or("contiguous_gradients", false);
+  framework.wide_loss = reader.boolean_or("wide_loss", false);
   framework.sparse_embedding = reader.boolean_or("sparse_embedding", false);
   framework.base_memory = reader.quantity<Bytes>("base_memory", Zero::allowed);
   reader.finish();

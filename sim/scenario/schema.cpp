@@ -261,6 +261,7 @@ constexpr auto kSchema = std::to_array<SchemaKey>({
     {"framework.blocking_sends", "true or false", "true", "a pipeline stage waits for what it sends"},
     {"framework.gradients_fp32", "true or false", "false", "sums gradients in fp32 buffers whatever the precision"},
     {"framework.contiguous_gradients", "true or false", "false", "gradients lie in one buffer, from which pieces are sent"},
+    {"framework.wide_loss", "true or false", "false", "an fp32 copy of the scores is made for the loss"},
     {"framework.sparse_embedding", "true or false", "false", "embedding gradients travel as the rows used"},
     {"framework.base_memory", "size, as 800 MiB", kRequired, "context and libraries on every GPU"},
 

@@ -71,9 +71,9 @@ struct RuleCase {
 /// columns there is one case, which always holds.
 struct RuleValue {
   Place place;
-  std::vector<std::string> between = {};  ///< two texts: the value is what stands between them in the one column
   std::vector<std::string> columns;
   std::vector<RuleCase> cases;
+  std::vector<std::string> between = {};  ///< two texts: the value is what stands between them in the one column
 };
 
 /// A value under a name: a key of the scenario, or a column made from others.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <optional>
 #include <span>
 #include <stdexcept>
 
@@ -43,15 +44,40 @@ bool is_algorithm(std::string_view word) {
 std::vector<std::string_view> addable(bool data) {
   std::vector<std::string_view> words;
   for (const Codec& codec : codecs()) words.push_back(codec.name);
-  if (data) words.insert(words.end(), kExchangeAlgorithmNames.begin(), kExchangeAlgorithmNames.end());
+  if (!data) return words;
+  words.insert(words.end(), kExchangeAlgorithmNames.begin(), kExchangeAlgorithmNames.end());
+  words.insert(words.end(), {"tensor8", "pipeline4", "context2", "expert8", "zero3"});
   return words;
 }
 
 /// What the words behind a split say.
 struct Additions {
-  std::string_view codec;
-  std::string_view algorithm;
+  std::string_view codec = {};
+  std::string_view algorithm = {};
+  std::vector<Setting> degrees = {};
 };
+
+/// Ways that are named with a number, and what the number sets.
+struct Numbered {
+  std::string_view word;
+  std::string_view path;
+};
+constexpr std::array<Numbered, 5> kNumbered = {{{"tensor", "strategy.tensor"},
+                                                {"pipeline", "strategy.pipeline.stages"},
+                                                {"context", "strategy.context"},
+                                                {"expert", "strategy.expert"},
+                                                {"zero", "strategy.zero"}}};
+
+/// The setting of a word such as tensor8; nothing if it is no such word.
+std::optional<Setting> degree_of(std::string_view word) {
+  for (const Numbered& numbered : kNumbered) {
+    if (!word.starts_with(numbered.word)) continue;
+    const std::string_view digits = word.substr(numbered.word.size());
+    const bool number = !digits.empty() && std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
+    if (number) return Setting{std::string(numbered.path), std::string(digits)};
+  }
+  return std::nullopt;
+}
 
 /// Takes a word for a choice that is made once.
 void choose(std::string_view& choice, std::string_view word, std::string_view name, std::string_view kind) {
@@ -69,7 +95,9 @@ Additions read_additions(std::string_view name, std::span<const std::string_view
     if (split == "independent") {
       throw std::invalid_argument(fmt::format("strategy {}: independent jobs exchange nothing", in_quotes(name)));
     }
-    if (is_codec(word)) {
+    if (const std::optional<Setting> degree = degree_of(word); degree && data) {
+      additions.degrees.push_back(*degree);
+    } else if (is_codec(word)) {
       choose(additions.codec, word, name, "codecs");
     } else if (is_algorithm(word) && data) {
       choose(additions.algorithm, word, name, "algorithms");
@@ -83,10 +111,11 @@ Additions read_additions(std::string_view name, std::span<const std::string_view
 }  // namespace
 
 std::vector<Setting> strategy_settings(std::string_view name, int gpus) {
-  const std::vector<std::string_view> parts = parts_of(name);
+  std::vector<std::string_view> parts = parts_of(name);
+  if (degree_of(parts.front())) parts.insert(parts.begin(), "data");  // copies take the GPUs that are left
   const std::string_view split = parts.front();
   if (std::ranges::find(kSplits, split) == kSplits.end()) {
-    refuse(name, split, {kSplits.begin(), kSplits.end()});
+    refuse(name, split, {kSplits[0], kSplits[1], kSplits[2], "tensor8", "pipeline4", "context2", "expert8", "zero3"});
   }
   const Additions additions = read_additions(name, std::span(parts).subspan(1), split);
   const bool model = split == "model";
@@ -99,6 +128,7 @@ std::vector<Setting> strategy_settings(std::string_view name, int gpus) {
   if (!additions.algorithm.empty()) {
     settings.push_back({"strategy.exchange.algorithm", std::string(additions.algorithm)});
   }
+  settings.insert(settings.end(), additions.degrees.begin(), additions.degrees.end());
   for (Setting& setting : settings) setting.origin.file = fmt::format("strategy {}", in_quotes(name));
   return settings;
 }

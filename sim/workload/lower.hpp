@@ -33,6 +33,7 @@ struct LowerOptions {
   std::optional<std::int64_t> sequence = {};  ///< replaces the model's sequence length
   bool fused_elementwise = false;             ///< element-wise operators join a neighbour, as a graph compiler does
   ConvolutionHabit convolution = {};          ///< how the framework calls the convolution library
+  bool wide_loss = false;                     ///< the loss works on an fp32 copy of the scores and makes fp32 errors
   bool fused_attention = false;               ///< attention scores stay on chip
   bool sparse_embeddings = false;             ///< embedding gradients are the touched rows, as TensorFlow has them
   int model_split = 1;             ///< linear and recurrent layers compute 1/G of their columns from the whole input

@@ -115,11 +115,15 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const Convolution
   if (!lowering.is_reasonable(spec, to)) return std::nullopt;
 
   Draft draft(lowering, spec, in);
+  // A tensor group divides output channels; a narrow or grouped convolution stays whole on every rank.
+  const std::int64_t ranks = lowering.options().tensor;
+  const bool divided = ranks > 1 && layer.groups == 1 && to.channels % ranks == 0;
+  const Shape part = divided ? image(to.channels / ranks, to.height, to.width) : to;
   const ConvolutionKernel forward{.batch = lowering.options().batch,
                                   .in_channels = from.channels,
                                   .height = from.height,
                                   .width = from.width,
-                                  .out_channels = to.channels,
+                                  .out_channels = part.channels,
                                   .out_height = to.height,
                                   .out_width = to.width,
                                   .kernel_height = layer.kernel.height,
@@ -127,7 +131,13 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const Convolution
                                   .stride_height = layer.stride.height,
                                   .stride_width = layer.stride.width,
                                   .groups = layer.groups};
-  add_convolution(lowering, draft, in, forward, to, layer.bias);
+  add_convolution(lowering, draft, in, forward, part, layer.bias);
+  if (divided) {
+    for (ParameterTensor& tensor : draft.work.parameters) tensor.split = true;
+    draft.exchange_forward({.what = LayerCollective::all_gather, .size = lowering.bytes(number_count(to))});
+    const Bytes errors = lowering.needs_gradient(in) ? lowering.bytes(number_count(from)) : Bytes();
+    draft.exchange_backward({.what = LayerCollective::reduce_scatter, .size = errors});
+  }
   draft.work.workspace = workspace(lowering, forward);
   return draft.finish(to);
 }

@@ -28,7 +28,7 @@ void add_feed_forward(Lowering& lowering, Draft& draft, const FeedForwardSteps& 
                  .rows = net.rows,
                  .bias = net.bias,
                  .split = net.divided,
-                 .expert = net.experts > 1 && lowering.options().expert > 1,
+                 .expert = net.routed && lowering.options().expert > 1,
                  .groups = net.experts,
                  .groups_met = net.experts_met});
   if (!lowering.options().fused_elementwise) {
@@ -42,7 +42,7 @@ void add_feed_forward(Lowering& lowering, Draft& draft, const FeedForwardSteps& 
                  .rows = net.rows,
                  .bias = net.bias,
                  .split = net.divided,
-                 .expert = net.experts > 1 && lowering.options().expert > 1,
+                 .expert = net.routed && lowering.options().expert > 1,
                  .groups = net.experts,
                  .groups_met = net.experts_met});
 }
@@ -75,6 +75,7 @@ void add_experts(Lowering& lowering, Draft& draft, const ExpertMixture& mixture,
   net.rows = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(share - 1e-9)));
   net.name_prefix = "experts.";
   net.experts = mixture.count / ranks;
+  net.routed = true;
   if (!mixture.capacity) net.experts_met = std::max<std::int64_t>(1, std::min(as_count(met), mixture.count) / ranks);
   const double places = real(net.rows) * real(net.experts_met.value_or(net.experts));
   const Bytes sorted = places * real(net.width) * number;

@@ -222,6 +222,7 @@ struct FeedForwardSteps {
   bool bias = true;
   std::string_view name_prefix = "ffn.";
   std::int64_t experts = 1;                      ///< such nets, each with `rows` rows
+  bool routed = false;                           ///< they are experts that a router chooses among
   std::optional<std::int64_t> experts_met = {};  ///< how many of them have rows; absent: all
   bool divided = false;                          ///< `ffn` is this rank's part of the width
 };

@@ -175,7 +175,7 @@ int compare_command(const Invocation& invocation) {
   ScenarioOptions scenario;
   JobsOption jobs;
   parser.rest(files);
-  parser.value("strategies", "NAMES", strategies, "as in --strategies data,data+int8,model,model+int8,independent");
+  parser.value("strategies", "NAMES", strategies, "as in data,data+int8,model+int8,tensor8,pipeline4+zero1");
   scenario.add_to(parser);
   jobs.add_to(parser);
   output.add_to(parser);

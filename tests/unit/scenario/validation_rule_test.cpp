@@ -74,6 +74,22 @@ TEST_SUITE("validation rule") {
     CHECK(rule.alone->same == std::vector<std::string>{"gpu", "batch"});
   }
 
+  TEST_CASE("a rule of memory holds its unit and the job that is a hundred percent") {
+    const RuleFile file(R"(name: mine
+data: mine.csv
+citation: me
+derive: {memory: {column: notes, between: ["memory ", " GiB"]}}
+set: {workload.model: a}
+measured: {column: memory, is: peak_memory, unit: GiB, percent_of: {strategy.recompute: none}}
+ranked: [gpu]
+)");
+    const ValidationRule rule = file.read();
+    CHECK(rule.derive.front().value.between == std::vector<std::string>{"memory ", " GiB"});
+    CHECK(rule.measured.unit == 1073741824.0);
+    CHECK(rule.measured.percent_of.front().name == "strategy.recompute");
+    CHECK(rule.ranked == std::vector<std::string>{"gpu"});
+  }
+
   TEST_CASE("every problem of a rule is told with its place") {
     const RuleFile file(R"(name: mine
 data: mine.csv
@@ -90,13 +106,13 @@ colour: red
         "published'\n"
         "4:3: error: a scenario has no key 'workload.modle'; did you mean 'workload.model'?\n"
         "5:58: error: the case 'FP16' has 1 patterns for 2 columns; put ' | ' between them\n"
-        "6:31: error: 'thruput' is nothing that is measured; write throughput, tokens_per_s, step_time, "
-        "time_for_samples, speedup, time or rate\n"
+        "6:31: error: 'thruput' is nothing that is measured; write throughput, tokens_per_s, tokens_per_gpu, "
+        "step_time, passes_time, time_for_samples, speedup, time, rate, peak_memory or activation_memory\n"
         "7:8: error: 'class' must be a text, not a list\n"
         "8:1: error: unknown key 'colour' in validation rule; it has alone, check, citation, class, data, derive, "
         "exchange, "
         "measured, name, "
-        "rows, set, skip");
+        "ranked, rows, set, skip");
   }
 
   TEST_CASE("an empty rule says what is missing") { CHECK(RuleFile("").problems().find("error") != std::string::npos); }

@@ -40,6 +40,18 @@ TEST_SUITE("study") {
     CHECK(value("data+parameter_server_cpu+fp16", "strategy.exchange.codec") == "fp16");
   }
 
+  TEST_CASE("degrees are named with their number and stand alone or behind data") {
+    CHECK(value("tensor8+pipeline4+zero1", "strategy.tensor") == "8");
+    CHECK(value("tensor8+pipeline4+zero1", "strategy.pipeline.stages") == "4");
+    CHECK(value("tensor8+pipeline4+zero1", "strategy.zero") == "1");
+    CHECK(value("tensor8+pipeline4+zero1", "strategy.data") == "auto");
+    CHECK(value("data+context2+fp16", "strategy.context") == "2");
+    CHECK(value("data+context2+fp16", "strategy.exchange.codec") == "fp16");
+    CHECK(value("data", "strategy.tensor") == "unset");
+    CHECK_THROWS_AS(strategy_settings("tensor", 8), std::invalid_argument);
+    CHECK_THROWS_AS(strategy_settings("model+tensor2", 8), std::invalid_argument);
+  }
+
   TEST_CASE("a choice is made once") {
     for (const char* name :
          {"data+int8+fp16", "data+int8+int8", "data+ring+direct", "data+ring+int8+direct", "model+none+int8"}) {

@@ -80,6 +80,44 @@ TEST_SUITE("study") {
     CHECK_FALSE(group.efficiency_mae.has_value());
   }
 
+  TEST_CASE("the order of strategies is Kendall's tau over rows of one job") {
+    std::vector<RowResult> rows = {row_of(1, 1, 1, 1, 1), row_of(2, 3, 1, 1, 1), row_of(3, 2, 1, 1, 1),
+                                   row_of(9, 1, 1, 1, 1)};
+    for (std::size_t i = 0; i < 3; ++i) rows[i].ranked_key = "job";
+    rows[3].ranked_key = "another job";
+    const std::vector<GroupResult> groups = groups_of(rows);
+    CHECK(*groups.front().kendall_tau == doctest::Approx(1.0 / 3).epsilon(1e-12));  // two pairs in order, one not
+    CHECK(worst_orders(groups, 5).size() == 1);                                     // a row alone has no order
+    CHECK(not_by_order(groups).size() + 2 == groups.size());
+  }
+
+  TEST_CASE("errors of memory are put together as those of time are") {
+    RowResult row;
+    row.source = "a";
+    row.used = true;
+    row.memory = 80.0;
+    row.memory_measured = 100.0;
+    CHECK(*groups_of(std::vector<RowResult>{row}).front().memory_mape == doctest::Approx(20.0).epsilon(1e-12));
+    CHECK(worst_memories(std::vector<RowResult>{row}, 3).size() == 1);
+  }
+
+  TEST_CASE("a value may be cut out of a cell and columns stand in the texts of a map") {
+    ValidationRule rule = small_rule();
+    RuleValue cut;
+    cut.columns = {"notes"};
+    cut.between = {"memory ", " GiB"};
+    rule.derive = {{"memory", cut}};
+    rule.set = {{"strategy", cases_of({}, {{{}, "{tensor: '{gpus}'}", true}})}};
+    rule.measured.column = "memory";
+    rule.measured.kind = text_value("peak_memory");
+    const CsvTable table = parse_csv(
+        "id,gpu,gpus,value,notes\na-1,big,2,10,peak memory 12.5 GiB here\na-2,big,2,10,memory unknown\n", "t.csv");
+    const std::vector<MeasuredRow> rows = measured_rows(rule, table);
+    CHECK(rows[0].value == 12.5);
+    CHECK(rows[0].settings == std::vector<Setting>{{"strategy", "{tensor: '2'}"}});
+    CHECK(rows[1].reason == "no memory");
+  }
+
   TEST_CASE("the median is the middle") {
     CHECK_FALSE(median({}).has_value());
     CHECK(*median({3, 1, 2}) == 2);

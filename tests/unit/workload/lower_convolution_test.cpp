@@ -103,4 +103,19 @@ TEST_SUITE("workload") {
     CHECK(workspace(5, Precision::fp32) == Bytes((64.0 * 16 + 2 * (64 + 16)) * 32 * 17 * 2 * 4));
     CHECK(workspace(3, Precision::fp16) == Bytes(64.0 * 9 * 30 * 30 * 2));
   }
+
+  TEST_CASE("a tensor group divides a convolution by output channels and gathers them") {
+    const std::vector<LayerSpec> layers = {{ConvolutionLayer{.out = 64, .kernel = {3, 3}, .padding = {1, 1}}},
+                                           {ConvolutionLayer{.out = 63, .kernel = {1, 1}}}};
+    const ModelWork whole = lowered(image(32, 8, 8), layers, {.batch = 4});
+    const ModelWork half = lowered(image(32, 8, 8), layers, {.batch = 4, .tensor = 2});
+    CHECK(parameter_count(whole.layers[0]) == 2 * parameter_count(half.layers[0]));
+    CHECK(whole.layers[0].forward_flop == 2.0 * half.layers[0].forward_flop);
+    CHECK(half.layers[0].out == whole.layers[0].out);
+    const LayerExchange gather{.what = LayerCollective::all_gather, .size = Bytes(4.0 * 4 * 64 * 8 * 8)};
+    CHECK(half.layers[0].forward_exchanges == std::vector<LayerExchange>{gather});
+    CHECK(half.layers[0].backward_exchanges.empty());  // nobody wants the errors of the input
+    CHECK(half.layers[1].forward_exchanges.empty());   // 63 channels do not divide
+    CHECK(parameter_count(whole.layers[1]) == parameter_count(half.layers[1]));
+  }
 }

@@ -55,6 +55,51 @@ TEST_SUITE("workload") {
     CHECK(block_of_parts(fused, 2).saved == Bytes(s * b * h * 34 + 4 * a * s * b + 2 * 8 * s * b));
   }
 
+  TEST_CASE("ranks of a tensor group keep the published parts of the activations") {
+    // Korthikanti et al. 2022 (arXiv:2205.05198), equations 2 and 4: sbh (10 + 24/t + 5as/(ht)) bytes, with sequence
+    // parallelism sbh/t (34 + 5as/h). Statistics of the two norms, 8 bytes a row, are left out there.
+    const double s = 1024;
+    const double b = 4;
+    const double h = 768;
+    const double a = 12;
+    for (const double t : {2.0, 4.0}) {
+      CAPTURE(t);
+      LowerOptions options{.batch = 4, .precision = Precision::fp16, .tensor = static_cast<int>(t)};
+      const std::vector<LayerSpec> blocks = {{bert_like()}, {bert_like()}};
+      const LayerWork plain = block_of_parts(lowered(sequence(1024, 768), blocks, options), 2);
+      CHECK(plain.saved.count() == doctest::Approx(s * b * h * (10 + 24 / t + 5 * a * s / (h * t)) + 2 * 8 * s * b));
+      options.sequence_parallel = true;
+      const LayerWork divided = block_of_parts(lowered(sequence(1024, 768), blocks, options), 2);
+      CHECK(divided.saved.count() == doctest::Approx(s * b * h / t * (34 + 5 * a * s / h) + 2 * 8 * s * b / t));
+      CHECK(parameter_count(divided) < (12 * h * h) / t + 13 * h);
+    }
+  }
+
+  TEST_CASE("a tensor group sums outputs forward and input errors backward in both parts of a block") {
+    // Shoeybi et al. 2019 (arXiv:1909.08053), section 3: two all-reduces each way; with sequence parallelism
+    // (arXiv:2205.05198) a gather and a scattered sum in place of each.
+    const Bytes tensor(2.0 * 4 * 512 * 768);
+    for (const bool by_positions : {false, true}) {
+      const ModelWork work =
+          lowered(sequence(512, 768), {{bert_like()}},
+                  {.batch = 4, .precision = Precision::fp16, .tensor = 4, .sequence_parallel = by_positions});
+      for (const std::size_t part : {0UL, 1UL}) {
+        const std::vector<LayerExchange>& forward = work.layers[part].forward_exchanges;
+        REQUIRE(forward.size() == (by_positions ? 2 : 1));
+        for (const LayerExchange& exchange : forward) CHECK(exchange.size == tensor);
+        CHECK(forward.back().what == (by_positions ? LayerCollective::reduce_scatter : LayerCollective::all_reduce));
+        CHECK(work.layers[part].backward_exchanges.size() == (by_positions ? 3 : 1));
+      }
+    }
+  }
+
+  TEST_CASE("a stage may begin with a block and not within one") {
+    const ModelWork work = lowered(sequence(64, 768), {{bert_like()}, {bert_like()}}, {.batch = 2});
+    CHECK(work.layers[0].boundary == Bytes(4.0 * 2 * 64 * 768));
+    CHECK_FALSE(work.layers[1].boundary.has_value());
+    CHECK(work.layers[2].boundary.has_value());
+  }
+
   TEST_CASE("a block dispatches about twenty operators and fewer when fused") {
     const ModelWork plain = lowered(sequence(128, 768), {{bert_like()}});
     CHECK(block_of_parts(plain).forward_operators >= 17);
