@@ -140,7 +140,7 @@ class StrategyChecks {
     }
     if (left % parallel_.expert.degree != 0) {
       note("strategy.expert",
-           fmt::format("an expert degree of {} does not divide the {} copies of the model; write {}",
+           fmt::format("an expert degree of {} does not divide the copies of the model, of which there are {}; write {}",
                        parallel_.expert.degree, left, divisors_beside(left, parallel_.expert.degree)));
       return std::nullopt;
     }

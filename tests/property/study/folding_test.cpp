@@ -47,6 +47,7 @@ struct Case {
   const char* batch;
   const char* cluster;
   const char* strategy;
+  bool differ = false;  ///< two tensor groups of a box see rings of copies enter at one and leave at the other
 };
 
 }  // namespace
@@ -59,9 +60,9 @@ TEST_SUITE("study") {
         {"resnet50", "32 per gpu", kTwoBoxes, "exchange: {codec: int8}"},
         {"resnet50", "32 per gpu", kTwoBoxes, "exchange: {codec: one_bit}"},
         {"bert-large", "64 global", kTwoBoxes, "tensor: 8"},
-        {"bert-base", "64 global", kTwoBoxes, "tensor: {degree: 4, sequence_parallel: true}"},
+        {"bert-base", "64 global", kTwoBoxes, "tensor: {degree: 4, sequence_parallel: true}", true},
         {"bert-base", "64 global", kTwoBoxes, "tensor: 2, pipeline: {stages: 4, microbatches: 8}"},
-        {"bert-base", "64 global", kTwoBoxes, "tensor: {degree: 4, overlap: 0.5}"},
+        {"bert-base", "64 global", kTwoBoxes, "tensor: {degree: 4, overlap: 0.5}", true},
         {"gpt2", "64 global", kTwoBoxes, "pipeline: {stages: 4, microbatches: 8, schedule: gpipe}"},
         {"gpt2", "64 global", kTwoBoxes, "pipeline: {stages: 2, microbatches: 8, schedule: zero_bubble}"},
         {"gpt2", "64 global", kTwoBoxes, "pipeline: {stages: 4, microbatches: 8, schedule: interleaved, chunks: 3}"},
@@ -71,9 +72,10 @@ TEST_SUITE("study") {
         {"gpt2", "64 global", kTwoBoxes, "zero: 3, shard_group: node"},
         {"gpt2", "64 global", kTwoBoxes, "context: 4"},
         {"gpt2", "64 global", kTwoBoxes, "context: {degree: 4, method: all_to_all}"},
-        {"gpt2", "64 global", kTwoBoxes, "recompute: full, tensor: 4, average_every: 2"},
+        {"gpt2", "64 global", kTwoBoxes, "recompute: full, tensor: 4, average_every: 2", true},
         {"mixtral-8x7b", "64 global", kTwoBoxes, "expert: 8"},
-        {"gpt2", "256 global", kEightBoxes, "tensor: 4, pipeline: {stages: 4, microbatches: 4}, recompute: selective"},
+        {"gpt2", "256 global", kEightBoxes, "tensor: 4, pipeline: {stages: 4, microbatches: 4}, recompute: selective",
+         true},
         {"alexnet", "128 per gpu", kOneBox, "model: {degree: 4, sub_batch: 128}"},
     };
     for (const Case& each : cases) {
@@ -83,7 +85,7 @@ TEST_SUITE("study") {
       const Run folded = run(yaml, true);
       const Run whole = run(yaml, false);
       CHECK(folded.end == whole.end);
-      CHECK(folded.step.roles == static_cast<std::size_t>(folded.step.grid.pipeline));
+      if (!each.differ) CHECK(folded.step.roles == static_cast<std::size_t>(folded.step.grid.pipeline));
       CHECK(whole.step.roles == static_cast<std::size_t>(whole.step.grid.size()));
       CHECK(folded.step.sent_per_gpu == whole.step.sent_per_gpu);
     }

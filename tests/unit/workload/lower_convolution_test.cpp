@@ -106,7 +106,8 @@ TEST_SUITE("workload") {
 
   TEST_CASE("a tensor group divides a convolution by output channels and gathers them") {
     const std::vector<LayerSpec> layers = {{ConvolutionLayer{.out = 64, .kernel = {3, 3}, .padding = {1, 1}}},
-                                           {ConvolutionLayer{.out = 63, .kernel = {1, 1}}}};
+                                           {ConvolutionLayer{.out = 63, .kernel = {1, 1}}},
+                                           {GlobalAveragePoolLayer{}}};
     const ModelWork whole = lowered(image(32, 8, 8), layers, {.batch = 4});
     const ModelWork half = lowered(image(32, 8, 8), layers, {.batch = 4, .tensor = 2});
     CHECK(parameter_count(whole.layers[0]) == 2 * parameter_count(half.layers[0]));
