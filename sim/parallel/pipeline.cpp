@@ -12,6 +12,22 @@ namespace gpuscale {
 
 namespace {
 
+/// Of the stage that computes longest; what it exchanges is left out.
+PassLengths pass_lengths(const StepBuilder& step) {
+  PassLengths longest{.forward = 0.0, .backward = 0.0, .weights = 0.0};
+  for (int stage = 0; stage < step.grid.pipeline; ++stage) {
+    PassLengths lengths{.forward = 0.0, .backward = 0.0, .weights = 0.0};
+    for (const std::size_t layer : layers_of(step, stage)) {
+      const LayerTime& time = step.times[layer];
+      lengths.forward += time.forward.count();
+      lengths.backward += (time.backward - time.weight_gradients).count();
+      lengths.weights += time.weight_gradients.count();
+    }
+    if (lengths.forward + lengths.backward > longest.forward + longest.backward) longest = lengths;
+  }
+  return longest;
+}
+
 /// All stages with their schedules; adds each pass once what it needs has been added.
 class Pipeline {
  public:
@@ -21,8 +37,9 @@ class Pipeline {
     errors_ = inputs_;
     const RankTasks nothing(step.roles.size());
     for (RankTasks& input : inputs_.front()) input = nothing;
+    const PassLengths lengths = pass_lengths(step);
     for (int stage = 0; stage < config_.stages; ++stage) {
-      schedules_.push_back(stage_passes(config_, stage));
+      schedules_.push_back(stage_passes(config_, stage, lengths));
       if (step.job.forward_only)
         std::erase_if(schedules_.back(), [](const StagePass& pass) { return pass.kind != PassKind::forward; });
     }

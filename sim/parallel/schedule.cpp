@@ -1,6 +1,8 @@
 #include "parallel/schedule.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 namespace gpuscale {
 
@@ -38,58 +40,100 @@ Passes one_forward_one_backward(std::int64_t microbatches, std::int64_t ahead, s
   return passes;
 }
 
-/// All stages side by side in rounds of one pass: a backward pass if its errors are there, else a forward pass
-/// while fewer microbatches are under way than stages, else gradients of weights.
+/// All stages side by side in time. A stage does what it can begin first: of what it can begin at once, a backward
+/// pass before a forward pass before gradients of weights. Activations in flight stay within those of 1F1B.
 class ZeroBubble {
  public:
-  ZeroBubble(int stages, std::int64_t microbatches)
-      : stages_(stages), microbatches_(microbatches), state_(static_cast<std::size_t>(stages)) {}
+  ZeroBubble(int stages, std::int64_t microbatches, const PassLengths& lengths)
+      : microbatches_(microbatches), lengths_(lengths), stages_(static_cast<std::size_t>(stages)) {}
 
   std::vector<Passes> run() {
-    std::vector<Passes> passes(state_.size());
-    for (std::size_t done = 0; done < state_.size();) {
-      std::vector<State> next = state_;
-      done = 0;
-      for (std::size_t stage = 0; stage < state_.size(); ++stage) {
-        if (state_[stage].weights == microbatches_) ++done;
-        take_one(stage, next[stage], passes[stage]);
+    while (true) {
+      std::size_t first = stages_.size();
+      Choice chosen;
+      for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
+        const Choice choice = next_of(stage);
+        if (choice.begin >= chosen.begin) continue;
+        chosen = choice;
+        first = stage;
       }
-      state_ = std::move(next);
+      if (first == stages_.size()) break;
+      take(first, chosen);
     }
+    std::vector<Passes> passes;
+    for (Stage& stage : stages_) passes.push_back(std::move(stage.passes));
     return passes;
   }
 
  private:
-  /// Passes of each kind that have ended.
-  struct State {
-    std::int64_t forward = 0;
-    std::int64_t backward = 0;
-    std::int64_t weights = 0;
+  static constexpr double kNever = std::numeric_limits<double>::infinity();
+
+  struct Stage {
+    Passes passes = {};
+    std::vector<double> forward = {};   ///< ends of the forward passes so far
+    std::vector<double> backward = {};  ///< and of the backward passes
+    std::int64_t weights = 0;           ///< passes for gradients of weights so far
+    double free = 0.0;
+  };
+  struct Choice {
+    PassKind kind = PassKind::forward;
+    double begin = kNever;
   };
 
-  void take_one(std::size_t stage, State& next, Passes& passes) const {
-    const State& now = state_[stage];
-    const bool is_last = stage + 1 == state_.size();
-    const std::int64_t errors = is_last ? now.forward : state_[stage + 1].backward;
-    const std::int64_t inputs = stage == 0 ? microbatches_ : state_[stage - 1].forward;
-    const std::int64_t most = stages_ - static_cast<std::int64_t>(stage);
-    if (now.backward < std::min(errors, now.forward)) {
-      passes.push_back({PassKind::backward, next.backward++, 0});
-    } else if (now.forward < inputs && now.forward - now.backward < most && now.forward - now.weights < stages_) {
-      passes.push_back({PassKind::forward, next.forward++, 0});
-    } else if (now.weights < now.backward) {
-      passes.push_back({PassKind::weight_gradients, next.weights++, 0});
+  static std::int64_t count(const std::vector<double>& ends) { return static_cast<std::int64_t>(ends.size()); }
+
+  [[nodiscard]] double after(const Stage& stage, const std::vector<double>& ends, std::int64_t microbatch) const {
+    return microbatch < count(ends) ? std::max(stage.free, ends[static_cast<std::size_t>(microbatch)]) : kNever;
+  }
+
+  [[nodiscard]] Choice next_of(std::size_t number) const {
+    const Stage& stage = stages_[number];
+    const std::int64_t forward = count(stage.forward);
+    const std::int64_t backward = count(stage.backward);
+    Choice best;
+    const auto consider = [&best](PassKind kind, double begin) {
+      if (begin < best.begin) best = {kind, begin};
+    };
+    const bool is_last = number + 1 == stages_.size();
+    consider(PassKind::backward, after(stage, is_last ? stage.forward : stages_[number + 1].backward, backward));
+    const auto most = static_cast<std::int64_t>(stages_.size() - number);
+    const bool has_room =
+        forward - backward < most && forward - stage.weights < static_cast<std::int64_t>(stages_.size());
+    if (forward < microbatches_ && has_room) {
+      consider(PassKind::forward, number == 0 ? stage.free : after(stage, stages_[number - 1].forward, forward));
+    }
+    if (stage.weights < backward) consider(PassKind::weight_gradients, stage.free);
+    return best;
+  }
+
+  void take(std::size_t number, const Choice& choice) {
+    Stage& stage = stages_[number];
+    switch (choice.kind) {
+      case PassKind::forward:
+        stage.passes.push_back({choice.kind, count(stage.forward), 0});
+        stage.free = choice.begin + lengths_.forward;
+        stage.forward.push_back(stage.free);
+        break;
+      case PassKind::backward:
+        stage.passes.push_back({choice.kind, count(stage.backward), 0});
+        stage.free = choice.begin + lengths_.backward;
+        stage.backward.push_back(stage.free);
+        break;
+      case PassKind::weight_gradients:
+        stage.passes.push_back({choice.kind, stage.weights++, 0});
+        stage.free = choice.begin + lengths_.weights;
+        break;
     }
   }
 
-  std::int64_t stages_;
   std::int64_t microbatches_;
-  std::vector<State> state_;
+  PassLengths lengths_;
+  std::vector<Stage> stages_;
 };
 
 }  // namespace
 
-std::vector<StagePass> stage_passes(const PipelineConfig& pipeline, int stage) {
+std::vector<StagePass> stage_passes(const PipelineConfig& pipeline, int stage, const PassLengths& lengths) {
   const std::int64_t stages = pipeline.stages;
   const std::int64_t after = stages - stage - 1;
   switch (pipeline.schedule) {
@@ -104,7 +148,7 @@ std::vector<StagePass> stage_passes(const PipelineConfig& pipeline, int stage) {
     case PipelineSchedule::zero_bubble:
       break;
   }
-  return ZeroBubble(pipeline.stages, pipeline.microbatches).run()[static_cast<std::size_t>(stage)];
+  return ZeroBubble(pipeline.stages, pipeline.microbatches, lengths).run()[static_cast<std::size_t>(stage)];
 }
 
 double microbatches_in_flight(const PipelineConfig& pipeline, int stage) {
