@@ -46,7 +46,7 @@ std::vector<TextColumn> group_columns(std::span<const GroupResult> groups) {
   using Group = GroupResult;
   const char* const percent = "{:.1f}";
   const char* const fraction = "{:.3f}";
-  return {
+  std::vector<TextColumn> columns = {
       column<Group>(
           "by", 0, groups, [](const Group& g) { return g.by; }, false),
       column<Group>(
@@ -55,15 +55,21 @@ std::vector<TextColumn> group_columns(std::span<const GroupResult> groups) {
       column<Group>("used", 0, groups, [](const Group& g) { return std::to_string(g.used); }),
       column<Group>("time %", 0, groups, [&](const Group& g) { return dash_or(g.time_mape, percent); }),
       column<Group>("median %", 0, groups, [&](const Group& g) { return dash_or(g.time_median_ape, percent); }),
-      column<Group>("roofline %", 1, groups, [&](const Group& g) { return dash_or(g.baseline_mape, percent); }),
+      column<Group>("roofline %", 0, groups, [&](const Group& g) { return dash_or(g.baseline_mape, percent); }),
       column<Group>("bias %", 1, groups, [&](const Group& g) { return dash_or(g.bias, "{:+.1f}"); }),
       column<Group>("bus %", 1, groups, [&](const Group& g) { return dash_or(g.bus_bandwidth_mape, percent); }),
-      column<Group>("memory %", 1, groups, [&](const Group& g) { return dash_or(g.memory_mape, percent); }),
-      column<Group>("tau", 1, groups, [](const Group& g) { return dash_or(g.kendall_tau, "{:.2f}"); }),
-      column<Group>("ratio %", 1, groups, [&](const Group& g) { return dash_or(g.ratio_mape, percent); }),
+      column<Group>("memory %", 0, groups, [&](const Group& g) { return dash_or(g.memory_mape, percent); }),
+      column<Group>("tau", 0, groups, [](const Group& g) { return dash_or(g.kendall_tau, "{:.2f}"); }),
+      column<Group>("ratio %", 2, groups, [&](const Group& g) { return dash_or(g.ratio_mape, percent); }),
       column<Group>("speed-up/N", 0, groups, [&](const Group& g) { return dash_or(g.efficiency_mae, fraction); }),
       column<Group>("if linear", 0, groups, [&](const Group& g) { return dash_or(g.linear_efficiency_mae, fraction); }),
   };
+  // What no group has been measured by says nothing.
+  std::erase_if(columns, [](const TextColumn& column) {
+    return !column.cells.empty() &&
+           std::ranges::all_of(column.cells, [](const std::string& cell) { return cell == "-"; });
+  });
+  return columns;
 }
 
 std::vector<GroupResult> not_by_order(std::span<const GroupResult> groups) {
