@@ -46,6 +46,8 @@ TEST_SUITE("study") {
     CHECK(value("tensor8+pipeline4+zero1", "strategy.zero") == "1");
     CHECK(value("tensor8+pipeline4+zero1", "strategy.data") == "auto");
     CHECK(value("data+context2+fp16", "strategy.context") == "2");
+    CHECK(value("data+context2+fp16", "strategy.tensor") == "1");
+    CHECK(value("data+context2+fp16", "strategy.zero") == "0");
     CHECK(value("data+context2+fp16", "strategy.exchange.codec") == "fp16");
     CHECK(value("data", "strategy.tensor") == "unset");
     CHECK_THROWS_AS(strategy_settings("tensor", 8), std::invalid_argument);
