@@ -91,13 +91,14 @@ Ranks add_ranks(PlanBuilder& plan, const Job& job, const ClusterSpec& spec, cons
   return ranks;
 }
 
-/// Whether ranks may be taken as alike: not where they share a thread or a server, which serve them in turn.
+/// Whether ranks may be taken as alike: not where they share a thread or a server, which serve them in turn, and not
+/// where exchanges run into the next step, for which folding was seen to differ by rounding.
 bool may_fold(const Job& job, const RankGrid& grid) {
   const ExchangeAlgorithm algorithm = algorithm_in_force(job);
   const bool one_for_all = algorithm == ExchangeAlgorithm::parameter_server_cpu ||
                            algorithm == ExchangeAlgorithm::parameter_server_gpu ||
                            algorithm == ExchangeAlgorithm::gather || algorithm == ExchangeAlgorithm::tree;
-  return job.parallel.fold && grid.size() > 1 && !job.framework.host.shared &&
+  return job.parallel.fold && !job.parallel.exchange.delayed && grid.size() > 1 && !job.framework.host.shared &&
          (!one_for_all || job.parallel.independent) && job.parallel.exchange.fidelity == Fidelity::coupled;
 }
 
@@ -179,7 +180,9 @@ void refuse_too_many_tasks(const StepBuilder& step) {
                        static_cast<double>(step.job.parallel.average_every);
   if (tasks <= kMostTasks) return;
   const std::string_view way_out =
-      step.passes > step.grid.size() ? "use a larger 'strategy.model.sub_batch', fewer microbatches or a smaller batch"
+      step.passes > step.grid.size()                       ? (step.job.parallel.model.degree > 1
+                                                                  ? "use a larger 'strategy.model.sub_batch' or a smaller batch"
+                                                                  : "use fewer 'strategy.pipeline.microbatches' or a larger 'micro_batch'")
       : step.job.parallel.average_every > step.grid.size() ? "average more often"
                                                            : "use fewer GPUs: every one is simulated";
   throw ScenarioError({{Place{}, fmt::format("a step of {:.3g} tasks is more than the {:.0g} that one run may have; {}",

@@ -104,7 +104,7 @@ class GradientExchange {
   RankTasks sum_shared_out(int stage, const Exchange& exchange, RankTasks ready) {
     const double ranks = static_cast<double>(step_.shard);
     note(exchange, stage, (ranks - 1.0) / ranks);
-    ready = step_.collective(GroupKind::shard, stage, Collective::reduce_scatter, ExchangeAlgorithm::automatic,
+    ready = step_.collective(GroupKind::shard, stage, Collective::reduce_scatter, sharing_algorithm(step_.job),
                              exchange, ready);
     const double copies = static_cast<double>(step_.group_size(GroupKind::shard_copies));
     if (copies < 2) return ready;
@@ -112,7 +112,7 @@ class GradientExchange {
     share.size = share.size / ranks;
     share.values /= ranks;
     note(share, stage, 2.0 * (copies - 1.0) / copies);
-    return step_.collective(GroupKind::shard_copies, stage, Collective::all_reduce, ExchangeAlgorithm::automatic, share,
+    return step_.collective(GroupKind::shard_copies, stage, Collective::all_reduce, sharing_algorithm(step_.job), share,
                             ready);
   }
 

@@ -52,8 +52,9 @@ struct ModelSplitConfig {
   int degree = 1;
   std::int64_t sub_batch = 0;  ///< samples a pass; 0: the whole batch at once
   CodecKind codec = CodecKind::none;
-  /// Nothing is split: from the first linear layer on every rank computes the samples of all, so that only the activations
-  /// before it travel, each rank's part to every other, and gradients of what follows are the same everywhere.
+  /// Nothing is split: from the first linear layer on every rank computes the samples of all, so that only the
+  /// activations before it travel, each rank's part to every other, and gradients of what follows are the same
+  /// everywhere.
   bool whole = false;
 
   bool operator==(const ModelSplitConfig&) const = default;

@@ -54,7 +54,7 @@ void gather_updated(StepBuilder& step, int stage) {
       step.exchange_of(parameters_of(step, stage) * activation_size(step.job.precision), "parameter", CodecKind::none);
   const double ranks = static_cast<double>(step.shard);
   step.note_sent("parameter", stage, exchange, (ranks - 1.0) / ranks);
-  const RankTasks done = step.collective(GroupKind::shard, stage, Collective::all_gather, ExchangeAlgorithm::automatic,
+  const RankTasks done = step.collective(GroupKind::shard, stage, Collective::all_gather, sharing_algorithm(step.job),
                                          exchange, step.last());
   for (const std::size_t role : step.roles_of(stage)) step.roles[role].last = done[role];
 }

@@ -133,7 +133,7 @@ RankTasks StagePasses::gather(const ModelPart& part, std::size_t unit, RankTasks
   }
   const Exchange exchange =
       step_.exchange_of(parameters * activation_size(step_.job.precision), "parameter", CodecKind::none);
-  gathered_ = step_.collective(GroupKind::shard, part.stage, Collective::all_gather, ExchangeAlgorithm::automatic,
+  gathered_ = step_.collective(GroupKind::shard, part.stage, Collective::all_gather, sharing_algorithm(step_.job),
                                exchange, ready);
   const double ranks = static_cast<double>(step_.shard);
   step_.note_sent("parameter", part.stage, exchange, (ranks - 1.0) / ranks);

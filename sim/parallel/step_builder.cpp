@@ -149,6 +149,8 @@ ExchangeAlgorithm algorithm_in_force(const Job& job) {
   return asked == ExchangeAlgorithm::automatic ? job.framework.exchange.algorithm : asked;
 }
 
+ExchangeAlgorithm sharing_algorithm(const Job& job) { return job.parallel.exchange.algorithm; }
+
 Bytes gradient_number(const Job& job) {
   const Bytes computed = activation_size(job.precision);
   return job.framework.exchange.compact ? computed : std::max(computed, Bytes(4));

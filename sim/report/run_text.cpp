@@ -48,8 +48,12 @@ void write_exchanges(std::ostream& out, const Report& report, const TextStyle& s
   if (report.exchanges.empty()) return;
   out << '\n' << bold("Exchanges of one GPU", style) << '\n';
   for (const ExchangeReport& exchange : report.exchanges) {
-    out << "  " << padded(exchange.purpose, kLabel) << number_cell(to_text(exchange.sent)) << "  sent, "
-        << to_text(exchange.exposed) << " of the step exposed";
+    if (exchange.uncompressed.count() > 0) {
+      out << "  " << padded(exchange.purpose, kLabel) << number_cell(to_text(exchange.sent)) << "  sent, "
+          << to_text(exchange.exposed) << " of the step exposed";
+    } else {
+      out << "  " << exchange.purpose << ": " << to_text(exchange.exposed) << " of the step";
+    }
     if (exchange.sent < exchange.uncompressed) {
       out << fmt::format("; {:.1f} times fewer bytes than without a codec", exchange.uncompressed / exchange.sent);
     }

@@ -58,6 +58,12 @@ std::vector<ExchangeReport> exchange_reports(const PathTimes& path, const Planne
     report.uncompressed = report.uncompressed / static_cast<double>(step.steps);
   }
   std::ranges::stable_sort(reports, std::ranges::greater(), &ExchangeReport::exposed);
+  if (const auto slowed = path.exchanges.find(std::string(kSlowedCompute)); slowed != path.exchanges.end()) {
+    reports.push_back({.purpose = slowed->first,
+                       .exposed = slowed->second / static_cast<double>(step.steps),
+                       .sent = {},
+                       .uncompressed = {}});
+  }
   return reports;
 }
 

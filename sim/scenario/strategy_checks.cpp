@@ -70,9 +70,6 @@ class StrategyChecks {
         pipeline.schedule != PipelineSchedule::gpipe) {
       note("strategy.pipeline.schedule", "one stage has no such schedule; write 'stages: 2' or more, or leave it out");
     }
-    if (parallel_.tensor.sequence_parallel && parallel_.tensor.degree == 1) {
-      note("strategy.tensor.sequence_parallel", "positions are divided by the tensor group; write a 'degree' over 1");
-    }
     if (parallel_.average_every > 1 && parallel_.shard.stage > 0) {
       note("strategy.average_every", "copies that share out their state cannot go their own ways; write 'zero: 0'");
     }
@@ -139,9 +136,10 @@ class StrategyChecks {
       return std::nullopt;
     }
     if (left % parallel_.expert.degree != 0) {
-      note("strategy.expert",
-           fmt::format("an expert degree of {} does not divide the copies of the model, of which there are {}; write {}",
-                       parallel_.expert.degree, left, divisors_beside(left, parallel_.expert.degree)));
+      note(
+          "strategy.expert",
+          fmt::format("an expert degree of {} does not divide the copies of the model, of which there are {}; write {}",
+                      parallel_.expert.degree, left, divisors_beside(left, parallel_.expert.degree)));
       return std::nullopt;
     }
     return left;
@@ -239,15 +237,15 @@ class StrategyChecks {
     const std::int64_t samples = pipeline.micro_batch;
     if (samples > 0 && (samples > group || group % samples != 0)) {
       note("strategy.pipeline.micro_batch",
-           fmt::format("microbatches of {} do not divide the {} samples of a replica; write {}", samples, group,
-                       divisors_beside(group, samples)));
+           fmt::format("microbatches of {} do not divide the {} samples of a replica; write 'micro_batch: {}'", samples,
+                       group, divisors_beside(group, samples)));
       return false;
     }
     const std::int64_t count = samples > 0 ? group / samples : pipeline.microbatches;
     if (count > group || group % count != 0) {
       note("strategy.pipeline.microbatches",
-           fmt::format("{} microbatches do not divide the {} samples of a replica; write {}", count, group,
-                       divisors_beside(group, count)));
+           fmt::format("{} microbatches do not divide the {} samples of a replica; write 'microbatches: {}'", count,
+                       group, divisors_beside(group, count)));
       return false;
     }
     if (pipeline.schedule == PipelineSchedule::interleaved && count % pipeline.stages != 0) {

@@ -38,17 +38,20 @@ std::ptrdiff_t depending(const Simulations& simulations, const Fitted& now, cons
 
 std::string missing_text(std::size_t more) { return fmt::format("{} more measurement{}", more, more == 1 ? "" : "s"); }
 
+/// What a factor is that is not fitted on its own: the streams of a GPU are part of what it computes.
+std::string_view left_as(const Knob& knob) { return knob.name == "streams" ? "left as compute" : "left at 1"; }
+
 /// Takes a further knob if the measurements allow and want it; says why.
 FactorReport consider(const Simulations& simulations, Fitted& best, const Knob& knob, bool replaces) {
   FactorReport report{.name = std::string(knob.name), .factor = {}, .why = ""};
   const std::size_t needed = kMeasurementsPerFactor * (best.knobs.size() + 1);
   if (simulations.size() < needed) {
-    report.why = fmt::format("left at 1: needs {}", missing_text(needed - simulations.size()));
+    report.why = fmt::format("{}: needs {}", left_as(knob), missing_text(needed - simulations.size()));
     return report;
   }
   const std::ptrdiff_t say = depending(simulations, best, knob);
   if (say < static_cast<std::ptrdiff_t>(kMeasurementsPerFactor)) {
-    report.why = fmt::format("left at 1: {} of {} measurements depend on it", say, simulations.size());
+    report.why = fmt::format("{}: {} of {} measurements depend on it", left_as(knob), say, simulations.size());
     return report;
   }
   std::vector<Knob> knobs = best.knobs;
@@ -59,7 +62,7 @@ FactorReport consider(const Simulations& simulations, Fitted& best, const Knob& 
   const double after = mean_error(simulations, more.left_out);
   const bool better = after < kBetter * before;
   report.why = fmt::format("{}: a measurement left out is then off by {:.1f} % in place of {:.1f} %",
-                           better ? "taken" : "left at 1", 100 * after, 100 * before);
+                           better ? "taken" : left_as(knob), 100 * after, 100 * before);
   if (better) best = std::move(more);
   return report;
 }

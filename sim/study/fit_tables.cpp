@@ -87,7 +87,7 @@ std::vector<TextColumn> stage_columns(const Report& report) {
   const std::vector<Footprint>& stages = report.memory.stages;
   std::vector<TextColumn> columns = {column("stage", true)};
   if (stages.size() < 2) return columns;
-  for (std::size_t i = 0; i < stages.size(); ++i) columns[0].cells.push_back(std::to_string(i));
+  for (std::size_t i = 0; i < stages.size(); ++i) columns[0].cells.push_back(std::to_string(i + 1));
   for (const MemoryPart& part : kMemoryParts) {
     if (std::ranges::none_of(stages, [&](const Footprint& stage) { return (stage.*part.size).count() > 0; })) continue;
     columns.push_back(column(std::string(part.name), true, static_cast<int>(columns.size())));  // the last goes first

@@ -61,13 +61,14 @@ struct Additions {
 struct Numbered {
   std::string_view word;
   std::string_view path;
+  std::string_view neutral_path;  ///< set where the way is not named
   std::string_view neutral;
 };
-constexpr std::array<Numbered, 5> kNumbered = {{{"tensor", "strategy.tensor", "1"},
-                                                {"pipeline", "strategy.pipeline.stages", "1"},
-                                                {"context", "strategy.context", "1"},
-                                                {"expert", "strategy.expert", "1"},
-                                                {"zero", "strategy.zero", "0"}}};
+constexpr std::array<Numbered, 5> kNumbered = {{{"tensor", "strategy.tensor", "strategy.tensor", "1"},
+                                                {"pipeline", "strategy.pipeline.stages", "strategy.pipeline", "1"},
+                                                {"context", "strategy.context", "strategy.context", "1"},
+                                                {"expert", "strategy.expert", "strategy.expert", "1"},
+                                                {"zero", "strategy.zero", "strategy.zero", "0"}}};
 
 /// The setting of a word such as tensor8; nothing if it is no such word.
 std::optional<Setting> degree_of(std::string_view word) {
@@ -132,8 +133,9 @@ std::vector<Setting> strategy_settings(std::string_view name, int gpus) {
   for (const Numbered& numbered : kNumbered) {
     if (additions.degrees.empty()) break;
     const auto named = std::ranges::find(additions.degrees, numbered.path, &Setting::path);
-    settings.push_back(
-        named != additions.degrees.end() ? *named : Setting{std::string(numbered.path), std::string(numbered.neutral)});
+    settings.push_back(named != additions.degrees.end()
+                           ? *named
+                           : Setting{std::string(numbered.neutral_path), std::string(numbered.neutral)});
   }
   for (Setting& setting : settings) setting.origin.file = fmt::format("strategy {}", in_quotes(name));
   return settings;

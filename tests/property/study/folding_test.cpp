@@ -67,6 +67,7 @@ TEST_SUITE("study") {
         {"gpt2", "64 global", kTwoBoxes, "pipeline: {stages: 2, microbatches: 8, schedule: zero_bubble}"},
         {"gpt2", "64 global", kTwoBoxes, "pipeline: {stages: 4, microbatches: 8, schedule: interleaved, chunks: 3}"},
         {"gpt2", "64 global", kTwoBoxes, "zero: 1"},
+        {"gpt2", "64 global", kTwoBoxes, "tensor: 2, exchange: {delayed: true}", true},
         {"gpt2", "64 global", kTwoBoxes, "zero: 2"},
         {"gpt2", "64 global", kTwoBoxes, "zero: 3"},
         {"gpt2", "64 global", kTwoBoxes, "zero: 3, shard_group: node"},
