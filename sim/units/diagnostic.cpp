@@ -77,8 +77,22 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates) {
-  const std::string_view best = nearest(word, candidates);
-  return best.empty() ? std::string() : "; did you mean '" + std::string(best) + "'?";
+  constexpr std::size_t kMostNames = 3;
+  std::vector<std::string_view> longer;  // the word is the beginning of a name: a100 of a100-sxm-80gb
+  for (const std::string_view candidate : candidates) {
+    const bool begins = !word.empty() && candidate.size() > word.size() && candidate[word.size()] == '-' &&
+                        edit_distance(word, candidate.substr(0, word.size())) == 0;
+    if (begins && longer.size() < kMostNames) longer.push_back(candidate);
+  }
+  if (longer.empty()) {
+    if (const std::string_view best = nearest(word, candidates); !best.empty()) longer.push_back(best);
+  }
+  std::string names;
+  for (std::size_t i = 0; i < longer.size(); ++i) {
+    if (i > 0) names += i + 1 < longer.size() ? ", " : " or ";
+    names += "'" + std::string(longer[i]) + "'";
+  }
+  return names.empty() ? names : "; did you mean " + names + "?";
 }
 
 }  // namespace gpuscale

@@ -45,7 +45,8 @@ class ScenarioError : public std::runtime_error {
 /// the word's length in edits (insert, delete, replace, swap of neighbours), case ignored.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
 
-/// "; did you mean 'nearest'?" or an empty string.
+/// "; did you mean 'nearest'?", up to three names that the word is the first part of ("a100" of "a100-sxm-80gb"), or an
+/// empty string.
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates);
 
 }  // namespace gpuscale
