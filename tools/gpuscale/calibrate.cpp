@@ -11,25 +11,9 @@
 #include "study/axis_text.hpp"
 #include "study/calibrate_output.hpp"
 #include "study/calibrate_rows.hpp"
+#include "write_result.hpp"
 
 namespace gpuscale::tool {
-
-namespace {
-
-void write(Result& result, const CalibrationResult& found, const OutputOptions& options) {
-  switch (read_format(options.format)) {
-    case Format::table:
-      return write_text(result.stream(), found, result.style(options.verbose));
-    case Format::json:
-      return write_json(result.stream(), found);
-    case Format::csv:
-      return write_csv(result.stream(), found);
-    case Format::md:
-      return write_markdown(result.stream(), found);
-  }
-}
-
-}  // namespace
 
 int calibrate_command(const Invocation& invocation) {
   ArgumentParser parser(
@@ -81,7 +65,7 @@ int calibrate_command(const Invocation& invocation) {
     }
     throw ScenarioError(std::move(problems));
   }
-  write(table, found, output);
+  write_result(table, found, output);
   table.finish();
   if (yaml == "-") {
     output.note("--output FILE writes the factors for 'workload.calibrate' of a scenario");

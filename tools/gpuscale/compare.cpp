@@ -14,23 +14,11 @@
 #include "scenario_argument.hpp"
 #include "study/refusal.hpp"
 #include "study/strategies.hpp"
+#include "write_result.hpp"
 
 namespace gpuscale::tool {
 
 namespace {
-
-void write(Result& result, const Ranking& ranking, const OutputOptions& options) {
-  switch (read_format(options.format)) {
-    case Format::table:
-      return write_text(result.stream(), ranking, result.style(options.verbose));
-    case Format::json:
-      return write_json(result.stream(), ranking);
-    case Format::csv:
-      return write_csv(result.stream(), ranking);
-    case Format::md:
-      return write_markdown(result.stream(), ranking);
-  }
-}
 
 /// Names to tell files apart: without folder and ending where that suffices.
 std::vector<std::string> file_names(const std::vector<std::string>& files) {
@@ -200,7 +188,7 @@ int compare_command(const Invocation& invocation) {
     FinishedReports reports;
     const auto last_words = [&] {
       const std::vector<Candidate> so_far = take_candidates(all.scenarios, reports);
-      write(result, ranking_of(so_far, all, output), output);
+      write_result(result, ranking_of(so_far, all, output), output);
       result.finish();
       say_interrupted(so_far.size(), all.scenarios.size());
     };
@@ -209,7 +197,7 @@ int compare_command(const Invocation& invocation) {
   }
   const Ranking ranking = ranking_of(finished, all, output);
   note_unlike_models(ranking, output);
-  write(result, ranking, output);
+  write_result(result, ranking, output);
   result.finish();
   if (finished.size() < all.scenarios.size()) return say_interrupted(finished.size(), all.scenarios.size());
   return exit_code(ranking, assertions);

@@ -13,6 +13,7 @@
 #include "study/message_sizes.hpp"
 #include "units/diagnostic.hpp"
 #include "units/quantity_text.hpp"
+#include "write_result.hpp"
 
 namespace gpuscale::tool {
 
@@ -71,19 +72,6 @@ ExchangeQuery query_of(const ExchangeWords& words) {
   return query;
 }
 
-void write(Result& result, const ExchangeTable& table, const OutputOptions& options) {
-  switch (read_format(options.format)) {
-    case Format::table:
-      return write_text(result.stream(), table, result.style(options.verbose));
-    case Format::json:
-      return write_json(result.stream(), table);
-    case Format::csv:
-      return write_csv(result.stream(), table);
-    case Format::md:
-      return write_markdown(result.stream(), table);
-  }
-}
-
 }  // namespace
 
 int exchange_command(const Invocation& invocation) {
@@ -115,7 +103,7 @@ int exchange_command(const Invocation& invocation) {
   if (!words.ranks.empty()) {
     query.ranks = usage_checked([&] { return read_ranks(words.ranks, cluster.ranks.size()); });
   }
-  write(result, usage_checked([&] { return exchange_table(query, hardware, cluster); }), output);
+  write_result(result, usage_checked([&] { return exchange_table(query, hardware, cluster); }), output);
   result.finish();
   return kDone;
 }

@@ -17,6 +17,7 @@
 #include "study/parallel_for.hpp"
 #include "study/refusal.hpp"
 #include "study/sweep.hpp"
+#include "write_result.hpp"
 
 namespace gpuscale::tool {
 
@@ -27,19 +28,6 @@ struct Question {
   const ScenarioFile* file;
   Point settings;
 };
-
-void write(Result& result, const std::vector<Fit>& fits, const OutputOptions& options) {
-  switch (read_format(options.format)) {
-    case Format::table:
-      return write_text(result.stream(), fits, result.style(options.verbose));
-    case Format::json:
-      return write_json(result.stream(), fits);
-    case Format::csv:
-      return write_csv(result.stream(), fits);
-    case Format::md:
-      return write_markdown(result.stream(), fits);
-  }
-}
 
 std::vector<Question> questions(const std::vector<ScenarioFile>& files, const std::vector<std::string>& sweeps,
                                 const std::vector<Setting>& settings) {
@@ -136,7 +124,7 @@ int fit_command(const Invocation& invocation) {
   for (std::optional<Fit>& fit : found) {
     if (fit) fits.push_back(std::move(*fit));
   }
-  if (!fits.empty()) write(result, fits, output);
+  if (!fits.empty()) write_result(result, fits, output);
   result.finish();
   if (fits.size() < all.size()) {
     say(fmt::format("interrupted: {} of {} jobs are finished", fits.size(), all.size()));

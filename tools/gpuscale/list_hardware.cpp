@@ -3,9 +3,9 @@
 
 #include "catalogue.hpp"
 #include "catalogue_cells.hpp"
+#include "scenario/fabric_reader.hpp"
 #include "scenario/gpu_reader.hpp"
 #include "scenario/link_reader.hpp"
-#include "scenario/fabric_reader.hpp"
 #include "scenario/machine_reader.hpp"
 #include "scenario/yaml_parse.hpp"
 

@@ -9,25 +9,9 @@
 #include "scenario_argument.hpp"
 #include "study/axis_text.hpp"
 #include "study/sensitivity_output.hpp"
+#include "write_result.hpp"
 
 namespace gpuscale::tool {
-
-namespace {
-
-void write(Result& result, const Sensitivity& found, const OutputOptions& options) {
-  switch (read_format(options.format)) {
-    case Format::table:
-      return write_text(result.stream(), found, result.style(options.verbose));
-    case Format::json:
-      return write_json(result.stream(), found);
-    case Format::csv:
-      return write_csv(result.stream(), found);
-    case Format::md:
-      return write_markdown(result.stream(), found);
-  }
-}
-
-}  // namespace
 
 int sensitivity_command(const Invocation& invocation) {
   ArgumentParser parser("sensitivity SCENARIO [options]",
@@ -64,7 +48,7 @@ int sensitivity_command(const Invocation& invocation) {
       return kInterrupted;
     }
   }
-  write(result, found, output);
+  write_result(result, found, output);
   result.finish();
   return kDone;
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <fmt/format.h>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "exit_code.hpp"
@@ -16,24 +17,11 @@
 #include "report/text.hpp"
 #include "scenario_argument.hpp"
 #include "study/axis_text.hpp"
+#include "write_result.hpp"
 
 namespace gpuscale::tool {
 
 namespace {
-
-void write(Result& result, const std::vector<Report>& reports, const OutputOptions& options) {
-  const std::span<const Report> span(reports);
-  switch (read_format(options.format)) {
-    case Format::table:
-      return write_text(result.stream(), span, result.style(options.verbose));
-    case Format::json:
-      return write_json(result.stream(), span);
-    case Format::csv:
-      return write_csv(result.stream(), span);
-    case Format::md:
-      return write_markdown(result.stream(), span);
-  }
-}
 
 /// The axes of file and command line; one of the file that --set fixes is none.
 std::vector<SweepAxis> axes_of(const ScenarioFile& file, const std::vector<std::string>& texts,
@@ -133,7 +121,7 @@ int sweep_command(const Invocation& invocation) {
     FinishedReports finished;
     const auto last_words = [&] {
       const std::vector<Report> reports = reports_so_far(finished);
-      write(result, reports, output);
+      write_result(result, std::span<const Report>(reports), output);
       result.finish();
       say_interrupted(reports.size(), point_count);
     };
@@ -148,7 +136,7 @@ int sweep_command(const Invocation& invocation) {
                                .finished = &finished};
     sweep = run_sweep(file, library, settings, points, options);
   }
-  write(result, sweep.reports, output);
+  write_result(result, std::span<const Report>(sweep.reports), output);
   result.finish();
   if (sweep.interrupted) return say_interrupted(sweep.reports.size(), point_count);
   return exit_code(sweep.reports, assertions);

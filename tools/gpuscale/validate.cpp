@@ -15,6 +15,7 @@
 #include "study/validate_output.hpp"
 #include "units/diagnostic.hpp"
 #include "units/quantity_text.hpp"
+#include "write_result.hpp"
 
 namespace gpuscale::tool {
 
@@ -23,19 +24,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 4> kFamilies = {"conv", "recurrent", "transformer", "dense"};
-
-void write(Result& result, const Validation& validation, const OutputOptions& options) {
-  switch (read_format(options.format)) {
-    case Format::table:
-      return write_text(result.stream(), validation, result.style(options.verbose));
-    case Format::json:
-      return write_json(result.stream(), validation);
-    case Format::csv:
-      return write_csv(result.stream(), validation);
-    case Format::md:
-      return write_markdown(result.stream(), validation);
-  }
-}
 
 /// The folder given, or the one beside the data of the program.
 fs::path rules_folder(const std::string& given, const Library& library) {
@@ -121,7 +109,7 @@ int validate_command(const Invocation& invocation) {
                            .on_done = [&](std::size_t done, std::size_t total) { progress.update(done, total); },
                            .stop = &watch.flag()});
   }
-  write(result, validation, output);
+  write_result(result, validation, output);
   result.finish();
   if (validation.interrupted) say("interrupted: some rows are missing");
   return validation.interrupted ? kInterrupted : kDone;
