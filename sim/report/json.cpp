@@ -11,18 +11,15 @@
 #include <type_traits>
 
 #include "report/facts.hpp"
+#include "report/field_json.hpp"
 #include "report/fields.hpp"
 #include "report/version.hpp"
 
 namespace gpuscale {
 
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json to_json(const FieldValue& value) {
+nlohmann::ordered_json field_json(const FieldValue& value) {
   return std::visit(
-      [](const auto& v) -> Json {
+      [](const auto& v) -> nlohmann::ordered_json {
         if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::monostate>) {
           return nullptr;
         } else {
@@ -31,6 +28,10 @@ Json to_json(const FieldValue& value) {
       },
       value);
 }
+
+namespace {
+
+using Json = nlohmann::ordered_json;
 
 template <class Number>
 bool reads_as(std::string_view text, Number& number) {
@@ -111,7 +112,7 @@ void add_report(Json& point, const Report& report) {
     if (std::holds_alternative<std::monostate>(value)) continue;
     const std::size_t dot = field.path.find('.');
     Json& parent = dot == std::string_view::npos ? point : point[std::string(field.path.substr(0, dot))];
-    parent[std::string(dot == std::string_view::npos ? field.path : field.path.substr(dot + 1))] = to_json(value);
+    parent[std::string(dot == std::string_view::npos ? field.path : field.path.substr(dot + 1))] = field_json(value);
     if (field.path == "scenario") point["settings"] = settings_of(report);
   }
   if (is_refused(report)) {

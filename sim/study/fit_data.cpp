@@ -1,10 +1,10 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "report/csv.hpp"
+#include "report/field_json.hpp"
 #include "report/fields.hpp"
 #include "report/settings.hpp"
 #include "report/version.hpp"
@@ -25,23 +25,11 @@ bool is_told(const Field& field) {
          field.path == "global_batch";
 }
 
-Json to_json(const FieldValue& value) {
-  return std::visit(
-      [](const auto& v) -> Json {
-        if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::monostate>) {
-          return nullptr;
-        } else {
-          return v;
-        }
-      },
-      value);
-}
-
 Json memory_of(const Report& report) {
   Json memory = Json::object();
   for (const Field& field : report_fields()) {
     if (field.path.starts_with(kMemory)) {
-      memory[std::string(field.path.substr(kMemory.size()))] = to_json(value_of(field, report));
+      memory[std::string(field.path.substr(kMemory.size()))] = field_json(value_of(field, report));
     }
   }
   return memory;
@@ -79,7 +67,7 @@ Json to_json(const Fit& fit) {
   Json point = Json::object();
   for (const Field& field : report_fields()) {
     if (is_told(field) && !field.path.starts_with(kMemory) && (field.asked || !is_refused(fit.report))) {
-      point[std::string(field.path)] = to_json(value_of(field, fit.report));
+      point[std::string(field.path)] = field_json(value_of(field, fit.report));
     }
     if (field.path == "scenario") {
       point["settings"] = Json::object();

@@ -37,11 +37,6 @@ Scenario scenario_of(const OneCard& job) {
 
 Report one_card(const OneCard& job) { return simulate(scenario_of(job)); }
 
-void print_beside(std::string_view what, double published, double ours) {
-  fmt::print("  {:<44} published {:>5.2f}  ours {:>5.2f}  {:+6.1f} %\n", what, published, ours,
-             100 * (ours / published - 1.0));
-}
-
 }  // namespace
 
 TEST_SUITE("validation") {

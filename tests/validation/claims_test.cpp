@@ -14,13 +14,6 @@ using namespace gpuscale::test;
 
 namespace {
 
-/// Prints a published figure beside ours and gives the error as a fraction.
-double error_of(std::string_view what, double published, double ours) {
-  const double error = ours / published - 1.0;
-  fmt::print("  {:<44} published {:>9.4g}  ours {:>9.4g}  {:+6.1f} %\n", what, published, ours, 100 * error);
-  return std::abs(error);
-}
-
 const Report& of_gpus(const std::vector<Report>& reports, int gpus) {
   return *std::ranges::find(reports, gpus, &Report::gpus);
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <map>
@@ -12,24 +11,6 @@
 
 using namespace gpuscale;
 using namespace gpuscale::test;
-
-namespace {
-
-/// Prints a published figure beside ours and gives the error as a fraction.
-double error_of(std::string_view what, double published, double ours) {
-  const double error = ours / published - 1.0;
-  fmt::print("  {:<52} published {:>7.4g}  ours {:>7.4g}  {:+6.1f} %\n", what, published, ours, 100 * error);
-  return std::abs(error);
-}
-
-/// A shipped scenario with other settings.
-Report run(std::string_view name, const std::vector<Setting>& settings) {
-  const Library library({GPUSCALE_SOURCE_DIR});
-  const std::filesystem::path path = std::filesystem::path(GPUSCALE_SOURCE_DIR) / "workloads/scenarios";
-  return simulate(ScenarioFile::open(path / (std::string(name) + ".yaml")).resolve(library, settings));
-}
-
-}  // namespace
 
 TEST_SUITE("validation") {
   TEST_CASE("four cards split by one weird trick reach what the model of the paper says") {
@@ -74,10 +55,10 @@ TEST_SUITE("validation") {
           "{{forward: {3} ms, batch: 256, split: 4}}]}}, softmax_loss: {{measured: {{forward: 0 ms, batch: 1}}}}]}}",
           row.side, row.alone, part(2), part(4));
       const auto step = [&](int cards, std::string codec) {
-        return run("dettmers-fc-layer", {{"workload.model", model},
-                                         {"cluster.gpus", std::to_string(cards)},
-                                         {"strategy.model.degree", std::to_string(cards)},
-                                         {"strategy.model.codec", std::move(codec)}})
+        return shipped_with("dettmers-fc-layer", {{"workload.model", model},
+                                                  {"cluster.gpus", std::to_string(cards)},
+                                                  {"strategy.model.degree", std::to_string(cards)},
+                                                  {"strategy.model.codec", std::move(codec)}})
             .step_time;
       };
       const Seconds alone = step(1, "none");
@@ -148,7 +129,7 @@ TEST_SUITE("validation") {
       const auto& [model, codec] = which;
       double best = 0;
       for (std::size_t i = 0; i < kSubBatches.size(); ++i) {
-        const Report report = run(
+        const Report report = shipped_with(
             "dettmers-96gpu",
             {{"workload.model", model}, {"strategy.model.codec", codec}, {"strategy.model.sub_batch", kSubBatches[i]}});
         error_of(fmt::format("{}, {}, {}", model, codec, kSubBatches[i]), speedups[i], *report.speedup);
@@ -160,8 +141,8 @@ TEST_SUITE("validation") {
 
   TEST_CASE("one weird trick on K20 cards reaches what Krizhevsky measured on four and too much on eight") {
     // arXiv:1404.5997, table 1.
-    const Report eight = run("krizhevsky-2014", {});
-    const Report four = run("krizhevsky-2014", {{"cluster.gpus", "4"}, {"strategy.model.degree", "4"}});
+    const Report eight = shipped_with("krizhevsky-2014", {});
+    const Report four = shipped_with("krizhevsky-2014", {{"cluster.gpus", "4"}, {"strategy.model.degree", "4"}});
     CHECK(error_of("krizhevsky-2014, 4 GPUs", 3.74, *four.speedup) <= 0.08);
     // Parts of 512 columns keep only part of a K20 busy, which the kernels of the Kepler family do not show.
     CHECK(error_of("krizhevsky-2014, 8 GPUs", 6.25, *eight.speedup) <= 0.20);
@@ -196,7 +177,8 @@ TEST_SUITE("validation") {
                                            {"googlenet", "32 per gpu", "int4", 1.16}}};
     for (const Row& row : kRows) {
       const auto step = [&](const char* codec) {
-        return run("qsgd-2017",
+        return shipped_with(
+                   "qsgd-2017",
                    {{"workload.model", row.model}, {"workload.batch", row.batch}, {"strategy.exchange.codec", codec}})
             .step_time;
       };
