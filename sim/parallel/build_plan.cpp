@@ -103,7 +103,7 @@ bool may_fold(const Job& job, const RankGrid& grid) {
 }
 
 void begin_step(StepBuilder& step) {
-  const Seconds cost = step.job.framework.host.step * step.job.calibration.host;
+  const Seconds cost = step.job.framework.host.step;
   if (cost.count() <= 0) return;
   TaskId once;
   for (Role& role : step.roles) {

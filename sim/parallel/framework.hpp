@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 
@@ -21,6 +22,12 @@ struct HostCost {
   Seconds optimizer_tensor = {};  ///< to issue the update of one parameter tensor
   bool shared = false;            ///< one interpreter issues for all GPUs of a process (GIL)
 };
+
+/// Every time of a HostCost.
+inline constexpr std::array kHostCosts = {&HostCost::forward_operator, &HostCost::backward_operator,
+                                          &HostCost::forward_block,    &HostCost::backward_block,
+                                          &HostCost::microbatch,       &HostCost::step,
+                                          &HostCost::optimizer_tensor};
 
 /// How a framework exchanges gradients when the scenario does not say otherwise.
 struct ExchangeHabit {

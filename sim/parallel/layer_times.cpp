@@ -10,12 +10,12 @@ namespace gpuscale {
 
 namespace {
 
-/// On every kernel of a kind: what this framework and this installation make of it.
-double factor_of(const Kernel& kernel, const Job& job) {
-  if (std::holds_alternative<StreamKernel>(kernel)) return job.calibration.streams;
+/// On every kernel of a kind: what this framework makes of it.
+double factor_of(const Kernel& kernel, const Framework& framework) {
+  if (std::holds_alternative<StreamKernel>(kernel)) return 1.0;
   const auto* attention = std::get_if<AttentionKernel>(&kernel);
   const bool fused = attention != nullptr && attention->fused;
-  return job.calibration.products / (fused ? job.framework.attention_efficiency : job.framework.kernel_efficiency);
+  return 1.0 / (fused ? framework.attention_efficiency : framework.kernel_efficiency);
 }
 
 /// `share` of each kernel.
@@ -24,7 +24,7 @@ Seconds total_time(const std::vector<Kernel>& kernels, const Gpu& gpu, const Job
   Seconds total;
   for (const Kernel& kernel : kernels) {
     const double part = share(kernel);
-    if (part > 0) total += kernel_time(gpu, kernel, job.precision) * (part * factor_of(kernel, job));
+    if (part > 0) total += kernel_time(gpu, kernel, job.precision) * (part * factor_of(kernel, job.framework));
   }
   return total * job.compute_scale;
 }
@@ -96,10 +96,8 @@ std::vector<LayerTime> layer_times(const ModelWork& work, const Gpu& gpu, const 
         .weight_gradients = total_time(layer.weight_gradients, gpu, job),
         .scores = total_time(score_kernels(layer), gpu, job),
         .alternate = in_block(layer) ? total_time(layer.forward, gpu, job, made_again) : Seconds(),
-        .host_forward =
-            (host.forward_operator * layer.forward_operators + host.forward_block * blocks) * job.calibration.host,
-        .host_backward =
-            (host.backward_operator * layer.backward_operators + host.backward_block * blocks) * job.calibration.host,
+        .host_forward = host.forward_operator * layer.forward_operators + host.forward_block * blocks,
+        .host_backward = host.backward_operator * layer.backward_operators + host.backward_block * blocks,
     });
   }
   return times;

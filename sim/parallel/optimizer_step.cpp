@@ -39,8 +39,8 @@ void update(StepBuilder& step, int stage) {
       optimizer_update(job.optimizer, static_cast<std::int64_t>(parameters), tensors, job.precision,
                        has_master_weights(job.precision), job.framework.fused_optimizer);
   const double launches = job.framework.fused_optimizer ? 1.0 : static_cast<double>(tensors);
-  const Seconds compute = stream_time(step.spec.gpu, kernel) * (job.compute_scale * job.calibration.streams);
-  const Seconds host = job.framework.host.optimizer_tensor * (launches * job.calibration.host);
+  const Seconds compute = stream_time(step.spec.gpu, kernel) * job.compute_scale;
+  const Seconds host = job.framework.host.optimizer_tensor * launches;
   const std::uint32_t label = step.plan.label(kUpdateLabel);
   for (const std::size_t role : step.roles_of(stage))
     step.roles[role].last = add_layer_work(step, step.roles[role], host, compute, label, step.roles[role].last);

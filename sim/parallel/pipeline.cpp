@@ -86,7 +86,7 @@ class Pipeline {
   /// What the host does for a microbatch before it issues the first layer.
   void begin_microbatch(std::size_t stage) {
     const Job& job = step_.job;
-    const Seconds cost = job.framework.host.microbatch * job.calibration.host;
+    const Seconds cost = job.framework.host.microbatch;
     if (cost.count() <= 0) return;
     for (const std::size_t role : step_.roles_of(static_cast<int>(stage))) {
       step_.plan.add(Work{.activity = Activity::host,

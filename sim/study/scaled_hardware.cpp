@@ -67,10 +67,7 @@ void scale_link_latencies(ClusterSpec& cluster, std::string_view kind, double fa
 }
 
 void scale_host(Framework& framework, double factor) {
-  HostCost& host = framework.host;
-  for (Seconds* cost : {&host.forward_operator, &host.backward_operator, &host.step, &host.optimizer_tensor}) {
-    *cost = *cost * factor;
-  }
+  for (Seconds HostCost::*cost : kHostCosts) framework.host.*cost = framework.host.*cost * factor;
 }
 
 void scale_exchange_costs(Framework& framework, double factor) {
@@ -85,7 +82,8 @@ void apply_calibration(Job& job, ClusterSpec& cluster) {
   const Calibration factors = job.calibration;
   job.calibration = {};
   job.compute_scale *= factors.streams;
-  job.framework.kernel_efficiency *= factors.streams / factors.products;  // of products alone
+  for (double* efficiency : {&job.framework.kernel_efficiency, &job.framework.attention_efficiency})
+    *efficiency *= factors.streams / factors.products;  // of products alone
   scale_host(job.framework, factors.host);
   if (factors.exchange == 1.0) return;
   Transport& transport = job.framework.transport;
@@ -93,6 +91,7 @@ void apply_calibration(Job& job, ClusterSpec& cluster) {
   scale(transport.direct_rate, 1.0 / factors.exchange);
   scale(transport.staged_rate, 1.0 / factors.exchange);
   scale(transport.staged_crowd, 1.0 / factors.exchange);
+  transport.staged_least = transport.staged_least * (1.0 / factors.exchange);
   transport.server_rate = transport.server_rate * (1.0 / factors.exchange);
   scale_link_latencies(cluster, "", factors.exchange);
   scale_exchange_costs(job.framework, factors.exchange);

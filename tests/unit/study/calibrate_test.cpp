@@ -130,6 +130,22 @@ TEST_SUITE("study") {
     CHECK(simulate_step(pair).step_time / alone == doctest::Approx(1.5).epsilon(1e-6));
   }
 
+  TEST_CASE("a calibration reaches every cost of its kind") {
+    Job job;
+    ClusterSpec cluster;
+    for (Seconds HostCost::*cost : kHostCosts) job.framework.host.*cost = 1_ms;
+    job.framework.kernel_efficiency = 0.8;
+    job.framework.attention_efficiency = 0.6;
+    job.framework.transport.staged_least = 12_GBps;
+    job.calibration = {.products = 2.0, .streams = 1.0, .host = 3.0, .exchange = 4.0};
+    apply_calibration(job, cluster);
+    for (Seconds HostCost::*cost : kHostCosts) CHECK(job.framework.host.*cost == 3_ms);
+    CHECK(job.framework.kernel_efficiency == 0.4);
+    CHECK(job.framework.attention_efficiency == 0.3);
+    CHECK(job.framework.transport.staged_least == 3_GBps);
+    CHECK(job.calibration == Calibration{});
+  }
+
   TEST_CASE("rows become jobs and times by their columns") {
     const std::vector<Measurement> rows =
         read_measurements(parse_csv("name,gpu,model,batch,precision,gpus,machine,throughput,strategy.exchange.codec\n"
