@@ -64,6 +64,21 @@ constexpr std::string_view name(ExchangeAlgorithm algorithm) {
   return kExchangeAlgorithmNames[static_cast<std::size_t>(algorithm)];
 }
 
+/// Whether ranks push to a server and pull from it.
+constexpr bool is_server(ExchangeAlgorithm algorithm) {
+  return algorithm == ExchangeAlgorithm::parameter_server_cpu || algorithm == ExchangeAlgorithm::parameter_server_gpu;
+}
+
+/// Whether tensors travel undivided, to a server or along Caffe's tree.
+constexpr bool moves_whole_tensors(ExchangeAlgorithm algorithm) {
+  return is_server(algorithm) || algorithm == ExchangeAlgorithm::tree;
+}
+
+/// Whether sums are made in one place, so that one rank does what others do not and no sum is ever scattered.
+constexpr bool meets_at_one_rank(ExchangeAlgorithm algorithm) {
+  return moves_whole_tensors(algorithm) || algorithm == ExchangeAlgorithm::gather;
+}
+
 /// How finely an exchange is simulated: as few coupled transfers, or every step of every rank as a flow of
 /// its own, which is the oracle of the first and costs accordingly.
 enum class Fidelity { coupled, stepwise };

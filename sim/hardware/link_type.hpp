@@ -39,11 +39,11 @@ struct LinkType {
   std::string name;  ///< in words
   std::string kind;  ///< pcie, nvlink, socket, memory, infiniband, ethernet
   std::string source;
-  BytesPerSecond lane_rate;  ///< one way, one lane, after the line code
-  std::vector<int> lanes;    ///< counts that exist; empty: the link has no lanes
-  double delivered = 1.0;    ///< fraction of the raw rate that large transfers reach
-  Seconds latency;           ///< one crossing
-  bool half_duplex = false;  ///< both directions share one rate
+  BytesPerSecond lane_rate;                           ///< one way, one lane, after the line code
+  std::vector<int> lanes;                             ///< counts that exist; empty: the link has no lanes
+  double delivered = 1.0;                             ///< fraction of the raw rate that large transfers reach
+  Seconds latency;                                    ///< one crossing
+  bool half_duplex = false;                           ///< both directions share one rate
   std::shared_ptr<const LinkExchange> exchange = {};  ///< null: exchanges pay the latency and reach the rate
 };
 

@@ -58,7 +58,7 @@ KeptBytes activations_of(const ModelWork& work, const HeldLayers& held, const Me
     const bool again = options.kept == Kept::unit_inputs && first.boundary && *first.boundary < all;
     if (options.kept == Kept::all_but_scores) {
       kept.each += all - sum_of(work, unit, [](const LayerWork& layer) { return layer.saved_scores; });
-    } else if (options.kept == Kept::half && first.kind == "self_attention") {
+    } else if (options.kept == Kept::half && starts_block(first)) {
       kept.each += std::max(all / 2.0, first.boundary.value_or(Bytes()));
     } else if (again) {
       kept.each += *first.boundary;
@@ -112,9 +112,7 @@ Footprint footprint(const ModelWork& work, const std::vector<HeldLayers>& held, 
     }
   }
   result.workspace += once;
-  const auto held_of = [&](double share) {
-    return (parameters - experts) * share + experts * std::min(1.0, share * options.expert_ranks);
-  };
+  const auto held_of = [&](double share) { return shared_out(parameters, experts, share, options.expert_ranks); };
   result.parameters = number * held_of(options.parameter_share);
   if (options.parameter_share < 1.0) result.parameters += number * gathered;
   const double of_optimizer = options.optimizer_elsewhere ? 0.0 : held_of(options.optimizer_share);

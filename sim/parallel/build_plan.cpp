@@ -94,10 +94,7 @@ Ranks add_ranks(PlanBuilder& plan, const Job& job, const ClusterSpec& spec, cons
 /// Whether ranks may be taken as alike: not where they share a thread or a server, which serve them in turn, and not
 /// where exchanges run into the next step, for which folding was seen to differ by rounding.
 bool may_fold(const Job& job, const RankGrid& grid) {
-  const ExchangeAlgorithm algorithm = algorithm_in_force(job);
-  const bool one_for_all = algorithm == ExchangeAlgorithm::parameter_server_cpu ||
-                           algorithm == ExchangeAlgorithm::parameter_server_gpu ||
-                           algorithm == ExchangeAlgorithm::gather || algorithm == ExchangeAlgorithm::tree;
+  const bool one_for_all = meets_at_one_rank(algorithm_in_force(job));
   return job.parallel.fold && !job.parallel.exchange.delayed && grid.size() > 1 && !job.framework.host.shared &&
          (!one_for_all || job.parallel.independent) && job.parallel.exchange.fidelity == Fidelity::coupled;
 }

@@ -60,7 +60,7 @@ class FactorSums {
 
   void note() {
     const double ranks = static_cast<double>(step_.group_size(groups_));
-    step_.note_sent("gradient", stage_, sent_, exchange_.size, 2.0 * (ranks - 1.0) / ranks);
+    step_.note_sent("gradient", stage_, sent_, exchange_.size, share_sent(Collective::all_reduce, ranks));
   }
 
   StepBuilder& step_;

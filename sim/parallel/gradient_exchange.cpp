@@ -102,8 +102,8 @@ class GradientExchange {
 
   /// Each rank gets the sums of its share; where shares are the same in each node, those are summed across nodes.
   RankTasks sum_shared_out(int stage, const Exchange& exchange, RankTasks ready) {
-    const double ranks = static_cast<double>(step_.shard);
-    note(exchange, stage, (ranks - 1.0) / ranks);
+    const auto ranks = static_cast<double>(step_.shard);
+    note(exchange, stage, share_sent(Collective::reduce_scatter, ranks));
     ready = step_.collective(GroupKind::shard, stage, Collective::reduce_scatter, sharing_algorithm(step_.job),
                              exchange, ready);
     const double copies = static_cast<double>(step_.group_size(GroupKind::shard_copies));
@@ -111,7 +111,7 @@ class GradientExchange {
     Exchange share = exchange;
     share.size = share.size / ranks;
     share.values /= ranks;
-    note(share, stage, 2.0 * (copies - 1.0) / copies);
+    note(share, stage, share_sent(Collective::all_reduce, copies));
     return step_.collective(GroupKind::shard_copies, stage, Collective::all_reduce, sharing_algorithm(step_.job), share,
                             ready);
   }
@@ -119,7 +119,7 @@ class GradientExchange {
   /// Every rank has rows of its own, as large as the exchange: together that many times as much.
   RankTasks gather_rows(GroupKind groups, int stage, Exchange exchange, const RankTasks& ready) {
     const double ranks = static_cast<double>(step_.group_size(groups));
-    if (is_server()) return sum(groups, stage, exchange, ready);
+    if (is_server(algorithm_)) return sum(groups, stage, exchange, ready);
     note(exchange, stage, ranks - 1.0);
     exchange.values *= ranks;
     exchange.size = exchange.size * ranks;
@@ -128,7 +128,7 @@ class GradientExchange {
 
   RankTasks sum(GroupKind groups, int stage, const Exchange& exchange, const RankTasks& ready) {
     note_sum(groups, stage, exchange);
-    if (is_server() || algorithm_ == ExchangeAlgorithm::tree) return sum_by_tensor(groups, stage, exchange, ready);
+    if (moves_whole_tensors(algorithm_)) return sum_by_tensor(groups, stage, exchange, ready);
     note_choice(groups, stage, exchange);
     const bool gathers = algorithm_ == ExchangeAlgorithm::gather;  // whoever sums by gathering has a pass of its own
     return step_.collective(groups, stage, Collective::all_reduce, gathers ? ExchangeAlgorithm::ring : algorithm_,
@@ -189,11 +189,6 @@ class GradientExchange {
         previous);
   }
 
-  [[nodiscard]] bool is_server() const {
-    return algorithm_ == ExchangeAlgorithm::parameter_server_cpu ||
-           algorithm_ == ExchangeAlgorithm::parameter_server_gpu;
-  }
-
   /// Of a free choice the report shows that for the largest exchange.
   void note_choice(GroupKind groups, int stage, const Exchange& exchange) {
     if (algorithm_ != ExchangeAlgorithm::automatic || exchange.size <= largest_) return;
@@ -214,9 +209,9 @@ class GradientExchange {
 
   void note_sum(GroupKind groups, int stage, const Exchange& exchange) {
     const double ranks = static_cast<double>(step_.group_size(groups));
-    const bool whole = is_server() || algorithm_ == ExchangeAlgorithm::tree;
+    const bool whole = moves_whole_tensors(algorithm_);
     const bool gathered = codec(exchange.codec).sum == CodecSum::all_gather;
-    note(exchange, stage, whole ? 1.0 : gathered ? ranks - 1.0 : 2.0 * (ranks - 1.0) / ranks);
+    note(exchange, stage, whole ? 1.0 : gathered ? ranks - 1.0 : share_sent(Collective::all_reduce, ranks));
   }
 
   void note(const Exchange& exchange, int stage, double share) { step_.note_sent("gradient", stage, exchange, share); }
@@ -239,7 +234,7 @@ void add_parameter_average(StepBuilder& step) {
         step.exchange_of(Bytes(4) * parameters_of(step, stage), "average", step.job.parallel.exchange.codec);
     exchange.values = parameters_of(step, stage);
     const double ranks = static_cast<double>(step.group_size(GroupKind::copies));
-    step.note_sent("average", stage, exchange, 2.0 * (ranks - 1.0) / ranks);
+    step.note_sent("average", stage, exchange, share_sent(Collective::all_reduce, ranks));
     const RankTasks done = step.collective(GroupKind::copies, stage, Collective::all_reduce,
                                            algorithm_in_force(step.job), exchange, step.last());
     for (const std::size_t role : step.roles_of(stage)) step.roles[role].last = done[role];

@@ -40,7 +40,7 @@ double made_again(const Kernel& kernel) {
 }
 
 bool in_block(const LayerWork& layer) {
-  return layer.kind == "self_attention" || layer.kind == "cross_attention" || layer.kind == "feed_forward";
+  return starts_block(layer) || layer.kind == "cross_attention" || layer.kind == "feed_forward";
 }
 
 /// Attention whose scores were kept in memory.
@@ -52,9 +52,6 @@ std::vector<Kernel> score_kernels(const LayerWork& layer) {
   }
   return kernels;
 }
-
-/// Where a Transformer block begins.
-bool opens_block(const LayerWork& layer) { return layer.kind == "self_attention"; }
 
 /// A layer whose times were measured: the host's share is in them, and the last layer's errors go nowhere.
 LayerTime measured_time(const MeasuredTime& measured, const LayerWork& layer, const Job& job) {
@@ -89,7 +86,7 @@ std::vector<LayerTime> layer_times(const ModelWork& work, const Gpu& gpu, const 
       times.push_back(measured_time(*layer.measured, layer, job));
       continue;
     }
-    const double blocks = opens_block(layer) ? 1.0 : 0.0;
+    const double blocks = starts_block(layer) ? 1.0 : 0.0;
     times.push_back({
         .forward = total_time(layer.forward, gpu, job),
         .backward = total_time(layer.backward, gpu, job),

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "hardware/kernel_time.hpp"
 #include "parallel/offload.hpp"
 #include "parallel/step_builder.hpp"
@@ -18,14 +16,12 @@ struct Updated {
 /// The update of a layer with measured times is part of them.
 Updated updated_by(const StepBuilder& step, int stage) {
   const double share = step.job.parallel.shard.stage > 0 ? 1.0 / step.shard : 1.0;
-  const double of_experts = std::min(1.0, share * step.grid.expert);
   Updated updated;
   for (const std::size_t number : layers_of(step, stage)) {
     const LayerWork& layer = step.work.layers[number];
     if (layer.measured) continue;
     updated.tensors += static_cast<std::int64_t>(layer.parameters.size());
-    const double experts = expert_count(layer);
-    updated.parameters += (parameter_count(layer) - experts) * share + experts * of_experts;
+    updated.parameters += shared_out(parameter_count(layer), expert_count(layer), share, step.grid.expert);
   }
   return updated;
 }
@@ -53,7 +49,7 @@ void gather_updated(StepBuilder& step, int stage) {
   const Exchange exchange =
       step.exchange_of(parameters_of(step, stage) * activation_size(step.job.precision), "parameter", CodecKind::none);
   const double ranks = static_cast<double>(step.shard);
-  step.note_sent("parameter", stage, exchange, (ranks - 1.0) / ranks);
+  step.note_sent("parameter", stage, exchange, share_sent(Collective::all_gather, ranks));
   const RankTasks done = step.collective(GroupKind::shard, stage, Collective::all_gather, sharing_algorithm(step.job),
                                          exchange, step.last());
   for (const std::size_t role : step.roles_of(stage)) step.roles[role].last = done[role];

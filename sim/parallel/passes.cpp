@@ -30,12 +30,6 @@ Collective collective_of(LayerCollective what) {
   return kSame[static_cast<std::size_t>(what)];
 }
 
-/// What a rank sends of the whole tensor.
-double share_sent(Collective what, double ranks) {
-  const double others = (ranks - 1.0) / ranks;
-  return what == Collective::all_reduce ? 2.0 * others : others;
-}
-
 /// Whether the nearest earlier layer with parameters is split: then each rank needs the errors of its
 /// own outputs only.
 bool split_before(const ModelWork& work, std::size_t layer) {
@@ -45,9 +39,7 @@ bool split_before(const ModelWork& work, std::size_t layer) {
   return false;
 }
 
-bool has_blocks(const ModelWork& work) {
-  return std::ranges::any_of(work.layers, [](const LayerWork& layer) { return layer.kind == "self_attention"; });
-}
+bool has_blocks(const ModelWork& work) { return std::ranges::any_of(work.layers, starts_block); }
 
 }  // namespace
 
@@ -136,7 +128,7 @@ RankTasks StagePasses::gather(const ModelPart& part, std::size_t unit, RankTasks
   gathered_ = step_.collective(GroupKind::shard, part.stage, Collective::all_gather, sharing_algorithm(step_.job),
                                exchange, ready);
   const double ranks = static_cast<double>(step_.shard);
-  step_.note_sent("parameter", part.stage, exchange, (ranks - 1.0) / ranks);
+  step_.note_sent("parameter", part.stage, exchange, share_sent(Collective::all_gather, ranks));
   RankTasks started = now;
   for (const std::size_t role : step_.roles_of(part.stage))
     started[role] = step_.plan.join(std::array{now[role], gathered_[role]});
@@ -154,7 +146,7 @@ std::pair<std::size_t, std::size_t> StagePasses::units_of(const ModelPart& part)
 
 bool StagePasses::recomputed(std::size_t unit) const {
   if (step_.job.parallel.recompute != Recompute::full) return false;
-  return !has_blocks_ || step_.work.layers[units_[unit]].kind == "self_attention";
+  return !has_blocks_ || starts_block(step_.work.layers[units_[unit]]);
 }
 
 RankTasks StagePasses::forward(const ModelPart& part, RankTasks now) {
@@ -175,7 +167,7 @@ RankTasks StagePasses::gather_sub_batch(const ModelPart& divided, RankTasks now)
   const Bytes size = *step_.work.layers[divided.first].boundary;
   const Exchange exchange = step_.exchange_of(size, "activation", step_.job.parallel.model.codec);
   const double ranks = static_cast<double>(step_.grid.tensor);
-  step_.note_sent("activation", divided.stage, exchange, (ranks - 1.0) / ranks);
+  step_.note_sent("activation", divided.stage, exchange, share_sent(Collective::all_gather, ranks));
   const ExchangeAlgorithm algorithm =
       step_.job.parallel.model.whole ? ExchangeAlgorithm::direct : ExchangeAlgorithm::ring;
   return step_.collective(GroupKind::tensor, divided.stage, Collective::all_gather, algorithm, exchange, now);

@@ -9,7 +9,7 @@ namespace gpuscale {
 
 namespace {
 
-bool is_block(const LayerWork& layer) { return layer.kind == "self_attention" && layer.boundary.has_value(); }
+bool is_block(const LayerWork& layer) { return starts_block(layer) && layer.boundary.has_value(); }
 
 /// First layers of the Transformer blocks, or of all units where there are none.
 std::vector<std::size_t> block_starts(const ModelWork& work) {

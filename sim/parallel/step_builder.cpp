@@ -149,6 +149,11 @@ ExchangeAlgorithm algorithm_in_force(const Job& job) {
   return asked == ExchangeAlgorithm::automatic ? job.framework.exchange.algorithm : asked;
 }
 
+double share_sent(Collective what, double ranks) {
+  const double others = (ranks - 1.0) / ranks;
+  return what == Collective::all_reduce ? 2.0 * others : others;
+}
+
 ExchangeAlgorithm sharing_algorithm(const Job& job) { return job.parallel.exchange.algorithm; }
 
 Bytes gradient_number(const Job& job) {

@@ -118,6 +118,9 @@ void add_input(StepBuilder& step);
 /// The exchange settings in force: the scenario's, or else the framework's.
 ExchangeAlgorithm algorithm_in_force(const Job& job);
 
+/// What a rank sends of the whole tensor when so many ranks sum, scatter, gather or exchange it.
+double share_sent(Collective what, double ranks);
+
 /// How shares are summed and gathered: as the scenario asks, or else by the fastest the transport has.
 ExchangeAlgorithm sharing_algorithm(const Job& job);
 

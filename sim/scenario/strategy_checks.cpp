@@ -12,6 +12,7 @@
 
 #include "parallel/build_plan.hpp"
 #include "parallel/stages.hpp"
+#include "units/divisors.hpp"
 #include "workload/lower.hpp"
 
 namespace gpuscale {
@@ -26,17 +27,8 @@ std::string multiples_beside(std::int64_t value, std::int64_t step) {
 
 /// "4 or 6", the divisors of `whole` next below and next above a value that is none.
 std::string divisors_beside(std::int64_t whole, std::int64_t value) {
-  std::int64_t below = 1;
-  std::int64_t above = whole;
-  for (std::int64_t divisor = 1; divisor * divisor <= whole; ++divisor) {
-    if (whole % divisor != 0) continue;
-    for (const std::int64_t each : {divisor, whole / divisor}) {
-      if (each <= value) below = std::max(below, each);
-      if (each >= value) above = std::min(above, each);
-    }
-  }
-  return value > whole || below == above ? std::to_string(std::min(below, whole))
-                                         : fmt::format("{} or {}", below, above);
+  const auto [below, above] = nearest_divisors(whole, value);
+  return above ? fmt::format("{} or {}", below, *above) : std::to_string(below);
 }
 
 struct Degree {
@@ -76,10 +68,7 @@ class StrategyChecks {
     asynchronous();
     const bool sharded = parallel_.shard.stage > 0;
     const ExchangeAlgorithm algorithm = parallel_.exchange.algorithm;
-    const bool by_server = algorithm == ExchangeAlgorithm::parameter_server_cpu ||
-                           algorithm == ExchangeAlgorithm::parameter_server_gpu ||
-                           algorithm == ExchangeAlgorithm::gather || algorithm == ExchangeAlgorithm::tree;
-    if (sharded && by_server) {
+    if (sharded && meets_at_one_rank(algorithm)) {
       note("strategy.exchange.algorithm",
            fmt::format("'{}' has no scattered sums, which 'zero' needs; write auto", name(algorithm)));
     }
@@ -359,9 +348,7 @@ void check_codecs(const Scenario& scenario, const SoundParts& sound, Reading& re
     algorithm = scenario.job.framework.exchange.algorithm;
   const CodecKind codec_kind = parallel.exchange.codec;
   const bool summed = codec(codec_kind).sum == CodecSum::in_flight;
-  const bool by_server = algorithm == ExchangeAlgorithm::parameter_server_cpu ||
-                         algorithm == ExchangeAlgorithm::parameter_server_gpu || algorithm == ExchangeAlgorithm::tree;
-  if (by_server && codec(codec_kind).sum == CodecSum::factors) {
+  if (moves_whole_tensors(algorithm) && codec(codec_kind).sum == CodecSum::factors) {
     reading.note(
         reading.place_of("strategy.exchange.codec"),
         fmt::format("{} sums factors among all ranks, which {} has no sums for; write 'algorithm: ring' or auto",

@@ -10,6 +10,12 @@ double parameter_count(const LayerWork& layer) {
   return count;
 }
 
+double shared_out(double numbers, double experts, double share, double expert_ranks) {
+  return (numbers - experts) * share + experts * std::min(1.0, share * expert_ranks);
+}
+
+bool starts_block(const LayerWork& layer) { return layer.kind == "self_attention"; }
+
 double expert_count(const LayerWork& layer) {
   double count = 0;
   for (const ParameterTensor& tensor : layer.parameters)

@@ -97,6 +97,11 @@ double parameter_count(const LayerWork& layer);
 double parameter_count(const ModelWork& work);
 /// Those of them that belong to divided experts.
 double expert_count(const LayerWork& layer);
+/// Of so many numbers, `experts` among them, what a rank has where ranks share them out: `share` of each; of experts,
+/// which `expert_ranks` of those ranks divide already, that much more, at most all.
+double shared_out(double numbers, double experts, double share, double expert_ranks);
+/// Whether a Transformer block begins with the layer.
+bool starts_block(const LayerWork& layer);
 /// Forward FLOP of the matrix products for one sample.
 Flop forward_flop_per_sample(const ModelWork& work);
 /// Activations kept for backward, without the input batch itself.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "units/divisors.hpp"
 #include "workload/lowering.hpp"
 
 namespace gpuscale {
@@ -11,21 +12,10 @@ namespace {
 
 double real(std::int64_t count) { return static_cast<double>(count); }
 
-/// The divisors of `units` next below and next above a degree that is none.
 std::string nearest_degrees(std::int64_t units, std::int64_t degree) {
-  std::int64_t below = 1;
-  std::int64_t above = 0;
-  const auto consider = [&](std::int64_t divisor) {
-    if (divisor < degree) below = std::max(below, divisor);
-    if (divisor > degree && (above == 0 || divisor < above)) above = divisor;
-  };
-  for (std::int64_t divisor = 1; divisor * divisor <= units; ++divisor) {
-    if (units % divisor != 0) continue;
-    consider(divisor);
-    consider(units / divisor);
-  }
-  return above == 0 ? fmt::format("the nearest degree that does is {}", below)
-                    : fmt::format("the nearest degrees that do are {} and {}", below, above);
+  const auto [below, above] = nearest_divisors(units, degree);
+  return above ? fmt::format("the nearest degrees that do are {} and {}", below, *above)
+               : fmt::format("the nearest degree that does is {}", below);
 }
 
 /// Rows of a vocabulary on one tensor rank: padded so that each has the same, a multiple of 128, as Megatron-LM does.
