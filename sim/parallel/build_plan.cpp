@@ -76,7 +76,7 @@ Ranks add_ranks(PlanBuilder& plan, const Job& job, const ClusterSpec& spec, cons
   for (std::size_t rank = 0; rank < ranks.all.roles.size(); ++rank) {
     const std::string& name = cluster.topology.device(cluster.ranks[rank]).name;
     if (ranks.all.roles[rank] == ranks.roles.size()) {
-      Role role{.first_rank = rank, .stage = grid.place(rank, RankAxis::pipeline)};
+      Role role{.stage = grid.place(rank, RankAxis::pipeline)};
       role.self = {.gpu = cluster.ranks[rank],
                    .compute = plan.add_lane(name + " compute"),
                    .memory_bandwidth = spec.gpu.memory_bandwidth,

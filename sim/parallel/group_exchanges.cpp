@@ -1,35 +1,27 @@
 #include "parallel/group_exchanges.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 #include <tuple>
 
 #include "units/check.hpp"
 
 namespace gpuscale {
 
-namespace {
-
 /// The exchange of one group in a plan of its own. Its first tasks stand for what the members were ready with.
-struct Draft {
+struct GroupExchanges::Draft {
   Plan plan;
   RankTasks ends = {};
   std::vector<std::vector<std::size_t>> after = {};  ///< by task
 };
 
-Draft draft_of(const PlanBuilder& labels, const RankGroup& group, std::size_t other_lanes,
-               const GroupExchanges::Build& build) {
-  PlanBuilder plan;
-  plan.number_labels_from(labels.label_count());
-  RankTasks ready;
-  for (std::size_t i = 0; i < group.size() + other_lanes; ++i) plan.add_lane("");
-  for (std::size_t i = 0; i < group.size(); ++i) ready.push_back(plan.add(Work{}));
-  RankTasks ends = build(plan, group, ready);
-  Draft draft{.plan = std::move(plan).build(), .ends = std::move(ends)};
-  draft.after.resize(draft.plan.size());
-  for (std::size_t task = 0; task < draft.plan.size(); ++task) {
-    for (const TaskId next : draft.plan.successors(TaskId(task))) draft.after[next.index()].push_back(task);
-  }
-  return draft;
+namespace {
+
+template <class Value>
+void sort_unique(std::vector<Value>& values) {
+  std::ranges::sort(values);
+  values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
 /// All that must be equal of tasks that are one, except loads and what they wait for.
@@ -40,6 +32,7 @@ auto nature(const Task& task) {
 
 /// Numbers for the tasks of a draft by what they are, whose they are and what they wait for; loads are left to
 /// settle_classes().
+template <class Draft>
 std::vector<std::uint32_t> first_classes(const Draft& draft, const Members& members,
                                          const std::vector<std::size_t>& roles) {
   const auto role_of_lane = [&](const Task& task) {
@@ -56,8 +49,7 @@ std::vector<std::uint32_t> first_classes(const Draft& draft, const Members& memb
     std::vector<std::uint32_t> after;
     if (i < members.size()) after.push_back(static_cast<std::uint32_t>(roles[members[i]]));
     for (const std::size_t before : draft.after[i]) after.push_back(classes[before]);
-    std::ranges::sort(after);
-    after.erase(std::unique(after.begin(), after.end()), after.end());
+    sort_unique(after);
     Key key{nature(task), i < members.size() ? 0 : 1 + role_of_lane(task), std::move(after), 0};
     // A lane that does the same twice does two things.
     if (task.lane.valid()) std::get<3>(key) = occurrences[{task.lane, key}]++;
@@ -66,6 +58,7 @@ std::vector<std::uint32_t> first_classes(const Draft& draft, const Members& memb
   return classes;
 }
 
+template <class Draft>
 bool same_shape(const Draft& one, const Draft& other) {
   if (one.plan.size() != other.plan.size() || one.ends != other.ends || one.after != other.after) return false;
   for (std::size_t i = 0; i < one.plan.size(); ++i) {
@@ -85,6 +78,15 @@ void append_loads(AlikeFlows& flows, const Plan& plan) {
   }
 }
 
+/// Roles numbered anew, one for each pair of old role and key, in order of the ranks.
+std::vector<std::size_t> parted(const std::vector<std::size_t>& roles, const std::vector<std::size_t>& keys) {
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> numbers;
+  std::vector<std::size_t> finer;
+  for (std::size_t rank = 0; rank < roles.size(); ++rank)
+    finer.push_back(numbers.try_emplace({roles[rank], keys[rank]}, numbers.size()).first->second);
+  return finer;
+}
+
 }  // namespace
 
 GroupExchanges::GroupExchanges(const Cluster& cluster, Ranks ranks, Transport transport, PlanTimer plan_time)
@@ -92,11 +94,6 @@ GroupExchanges::GroupExchanges(const Cluster& cluster, Ranks ranks, Transport tr
   ranks_of_role_.resize(1 + *std::ranges::max_element(ranks_.roles), 0);
   for (const std::size_t role : ranks_.roles) ++ranks_of_role_[role];
   folds_ = std::ranges::any_of(ranks_of_role_, [](std::size_t count) { return count > 1; });
-}
-
-LaneId GroupExchanges::add_other_lane(LaneId lane) {
-  ranks_.other_lanes.push_back(lane);
-  return lane;
 }
 
 GroupSetId GroupExchanges::add_groups(std::vector<Members> groups) {
@@ -107,7 +104,7 @@ GroupSetId GroupExchanges::add_groups(std::vector<Members> groups) {
     for (const std::size_t rank : groups[group]) roles.push_back(ranks_.roles[rank]);
     const auto [position, is_new] = class_of_roles.try_emplace(std::move(roles), set.classes.size());
     if (is_new) set.classes.emplace_back();
-    set.classes[position->second].groups.push_back(group);
+    set.classes[position->second].push_back(group);
   }
   set.groups = std::move(groups);
   sets_.push_back(std::move(set));
@@ -123,130 +120,131 @@ RankGroup GroupExchanges::group_of(const Members& members) const {
   return {cluster_.topology, std::move(participants), transport_, plan_time_};
 }
 
-const RankGroup& GroupExchanges::first_group(std::size_t set, std::size_t group_class) {
-  const std::pair key(set, group_class);
+const RankGroup& GroupExchanges::first_group(ClassKey key) {
   const auto found = first_groups_.find(key);
-  if (found != first_groups_.end()) return found->second;
-  const GroupSet& groups = sets_[set];
-  return first_groups_.emplace(key, group_of(groups.groups[groups.classes[group_class].groups.front()])).first->second;
+  return found != first_groups_.end() ? found->second
+                                      : first_groups_.emplace(key, group_of(members_of(key))).first->second;
 }
 
-const RankGroup& GroupExchanges::example(GroupSetId set) { return first_group(set.index(), 0); }
+const RankGroup& GroupExchanges::example(GroupSetId set) { return first_group({set.index(), 0}); }
 
-namespace {
-
-/// Roles numbered anew, one for each pair of old role and key, in order of the ranks.
-std::vector<std::size_t> parted(const std::vector<std::size_t>& roles, const std::vector<std::size_t>& keys) {
-  std::map<std::pair<std::size_t, std::size_t>, std::size_t> numbers;
-  std::vector<std::size_t> finer;
-  for (std::size_t rank = 0; rank < roles.size(); ++rank)
-    finer.push_back(numbers.try_emplace({roles[rank], keys[rank]}, numbers.size()).first->second);
-  return finer;
+LaneId GroupExchanges::real_lane(LaneId lane, const Members& members) const {
+  const bool of_member = lane.index() < members.size();
+  return of_member ? ranks_.participants[members[lane.index()]].compute : other_lanes_[lane.index() - members.size()];
 }
 
-}  // namespace
+bool GroupExchanges::is_folded(const Members& members) const {
+  return std::ranges::any_of(members, [&](std::size_t rank) { return ranks_of_role_[ranks_.roles[rank]] > 1; });
+}
 
 void GroupExchanges::note_unlike(const std::vector<std::size_t>& keys) {
   finer_ = parted(finer_.empty() ? ranks_.roles : finer_, keys);
 }
 
-void GroupExchanges::note_unlike(std::size_t set, std::size_t group_class, const GroupKinds& kinds) {
+void GroupExchanges::note_unlike(ClassKey key, const GroupKinds& kinds) {
   std::vector<std::size_t> keys(ranks_.roles.size(), 0);
-  const std::vector<std::size_t>& groups = sets_[set].classes[group_class].groups;
+  const std::vector<std::size_t>& groups = groups_of(key);
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    for (const std::size_t rank : sets_[set].groups[groups[i]]) keys[rank] = 1 + kinds[i];
+    for (const std::size_t rank : sets_[key.first].groups[groups[i]]) keys[rank] = 1 + kinds[i];
   }
   note_unlike(keys);
 }
 
-GroupExchanges::Sketch GroupExchanges::sketch(PlanBuilder& plan, std::size_t set, std::size_t group_class,
-                                              const Build& build) {
-  const GroupSet& groups = sets_[set];
-  const std::vector<std::size_t>& alike = groups.classes[group_class].groups;
-  const Members& members = groups.groups[alike.front()];
-  const RankGroup& first = first_group(set, group_class);
-  const Draft draft = draft_of(plan, first, ranks_.other_lanes.size(), build);
+GroupExchanges::Draft GroupExchanges::draft_of(const PlanBuilder& labels, const RankGroup& group,
+                                               const Build& build) const {
+  PlanBuilder plan;
+  plan.number_labels_from(labels.label_count());
+  RankTasks ready;
+  for (std::size_t i = 0; i < group.size() + other_lanes_.size(); ++i) plan.add_lane("");
+  for (std::size_t i = 0; i < group.size(); ++i) ready.push_back(plan.add(Work{}));
+  RankTasks ends = build(plan, group, ready);
+  Draft draft{.plan = std::move(plan).build(), .ends = std::move(ends)};
+  draft.after.resize(draft.plan.size());
+  for (std::size_t task = 0; task < draft.plan.size(); ++task) {
+    for (const TaskId next : draft.plan.successors(TaskId(task))) draft.after[next.index()].push_back(task);
+  }
+  return draft;
+}
 
-  const bool folded =
-      std::ranges::any_of(members, [&](std::size_t rank) { return ranks_of_role_[ranks_.roles[rank]] > 1; });
+AlikeFlows GroupExchanges::flows_of(const PlanBuilder& plan, ClassKey key, const Build& build, const Draft& draft) {
+  const Members& members = members_of(key);
   AlikeFlows flows{.tasks = draft.plan.size(), .classes = {}, .loads = {}};
   append_loads(flows, draft.plan);
-  if (folded) {
-    flows.classes = first_classes(draft, members, ranks_.roles);
-    GroupKinds kinds = {0};
-    std::vector<Draft> shapes;  // further than the first
-    for (std::size_t i = 1; i < alike.size(); ++i) {
-      const RankGroup group = group_of(groups.groups[alike[i]]);
-      group.choices() = first.choices();
-      Draft other = draft_of(plan, group, ranks_.other_lanes.size(), build);
-      if (same_shape(draft, other)) {
-        kinds.push_back(0);
-        append_loads(flows, other.plan);
-        continue;
-      }
-      const auto known = std::ranges::find_if(shapes, [&](const Draft& shape) { return same_shape(shape, other); });
-      kinds.push_back(static_cast<std::uint32_t>(known - shapes.begin()) + 1);
-      if (known == shapes.end()) shapes.push_back(std::move(other));
-    }
-    if (shapes.empty()) kinds = settle_classes(flows, cluster_.topology);
-    if (!kinds.empty()) note_unlike(set, group_class, kinds);
-  } else {
-    for (std::uint32_t i = 0; i < flows.tasks; ++i) flows.classes.push_back(i);
+  if (!is_folded(members)) {
+    flows.classes.resize(flows.tasks);
+    std::iota(flows.classes.begin(), flows.classes.end(), 0);
+    return flows;
   }
-  const std::vector<std::vector<ChannelLoad>> loads = merged_loads(flows);
-
-  const auto real_lane = [&](LaneId lane) {
-    const bool of_member = lane.index() < members.size();
-    return of_member ? ranks_.participants[members[lane.index()]].compute
-                     : ranks_.other_lanes[lane.index() - members.size()];
-  };
-  Sketch result;
-  std::map<std::uint32_t, After> known;  // by class
-  std::vector<After> stands(draft.plan.size());
-  for (std::size_t i = 0; i < draft.plan.size(); ++i) {
-    if (i < members.size()) {
-      stands[i] = {.is_role = true, .index = ranks_.roles[members[i]]};
+  flows.classes = first_classes(draft, members, ranks_.roles);
+  GroupKinds kinds = {0};
+  std::vector<Draft> shapes;  // further than the first
+  for (const std::size_t number : std::span(groups_of(key)).subspan(1)) {
+    const RankGroup group = group_of(sets_[key.first].groups[number]);
+    group.choices() = first_group(key).choices();
+    Draft other = draft_of(plan, group, build);
+    if (same_shape(draft, other)) {
+      kinds.push_back(0);
+      append_loads(flows, other.plan);
       continue;
     }
+    const auto known = std::ranges::find_if(shapes, [&](const Draft& shape) { return same_shape(shape, other); });
+    kinds.push_back(static_cast<std::uint32_t>(known - shapes.begin()) + 1);
+    if (known == shapes.end()) shapes.push_back(std::move(other));
+  }
+  if (shapes.empty()) kinds = settle_classes(flows, cluster_.topology);
+  if (!kinds.empty()) note_unlike(key, kinds);
+  return flows;
+}
+
+std::vector<GroupExchanges::After> GroupExchanges::add_tasks(PlanBuilder& plan, const Members& members,
+                                                             const Draft& draft, const AlikeFlows& flows,
+                                                             Sketch& sketch) const {
+  const std::vector<std::vector<ChannelLoad>> loads = merged_loads(flows);
+  std::map<std::uint32_t, After> known;  // by class
+  std::vector<After> stands;
+  for (const std::size_t rank : members) stands.push_back({.is_role = true, .index = ranks_.roles[rank]});
+  for (std::size_t i = members.size(); i < draft.plan.size(); ++i) {
     const auto [position, is_new] =
-        known.try_emplace(flows.classes[i], After{.is_role = false, .index = result.tasks.size()});
-    stands[i] = position->second;
+        known.try_emplace(flows.classes[i], After{.is_role = false, .index = sketch.tasks.size()});
+    stands.push_back(position->second);
     if (!is_new) continue;
     SketchTask task{.task = draft.plan.task(TaskId(i)), .loads = loads[i]};
-    if (task.task.lane.valid()) task.task.lane = real_lane(task.task.lane);
+    if (task.task.lane.valid()) task.task.lane = real_lane(task.task.lane, members);
     if (task.task.label >= draft.plan.first_label()) task.task.label = plan.label(draft.plan.label(TaskId(i)));
-    for (const LaneId lane : draft.plan.slowed_lanes(TaskId(i))) task.slowed.push_back(real_lane(lane));
-    std::ranges::sort(task.slowed);
-    task.slowed.erase(std::unique(task.slowed.begin(), task.slowed.end()), task.slowed.end());
+    for (const LaneId lane : draft.plan.slowed_lanes(TaskId(i))) task.slowed.push_back(real_lane(lane, members));
+    sort_unique(task.slowed);
     for (const std::size_t before : draft.after[i]) task.after.push_back(stands[before]);
-    const auto order = [](const After& after) { return std::pair(after.is_role, after.index); };
-    std::ranges::sort(task.after, {}, order);
-    const auto rest = std::ranges::unique(task.after, {}, order);
-    task.after.erase(rest.begin(), rest.end());
-    result.tasks.push_back(std::move(task));
+    sort_unique(task.after);
+    sketch.tasks.push_back(std::move(task));
   }
+  return stands;
+}
+
+std::map<std::size_t, GroupExchanges::After> GroupExchanges::ends_of(ClassKey key, const Draft& draft,
+                                                                     const std::vector<After>& stands) {
+  const Members& members = members_of(key);
   std::map<std::size_t, After> ends;
+  std::vector<std::size_t> keys(ranks_.roles.size(), 0);
   bool end_together = true;
   for (std::size_t i = 0; i < members.size(); ++i) {
     const After end = stands[draft.ends[i].index()];
-    const auto [position, is_new] = ends.try_emplace(ranks_.roles[members[i]], end);
-    const bool same = position->second.is_role == end.is_role && position->second.index == end.index;
-    end_together = end_together && (is_new || same);
+    end_together = ends.try_emplace(ranks_.roles[members[i]], end).first->second == end && end_together;
+    for (const std::size_t group : groups_of(key))
+      keys[sets_[key.first].groups[group][i]] = 1 + 2 * end.index + (end.is_role ? 1 : 0);
   }
-  if (!end_together) {
-    std::vector<std::size_t> keys(ranks_.roles.size(), 0);
-    for (const std::size_t group : alike) {
-      for (std::size_t i = 0; i < members.size(); ++i) {
-        const After end = stands[draft.ends[i].index()];
-        keys[groups.groups[group][i]] = 1 + 2 * end.index + (end.is_role ? 1 : 0);
-      }
-    }
-    note_unlike(keys);
-  }
-  result.ends.assign(ends.begin(), ends.end());
+  if (!end_together) note_unlike(keys);
+  return ends;
+}
+
+GroupExchanges::Sketch GroupExchanges::sketch(PlanBuilder& plan, ClassKey key, const Build& build) {
+  const Draft draft = draft_of(plan, first_group(key), build);
+  AlikeFlows flows = flows_of(plan, key, build, draft);
+  Sketch result;
+  const std::vector<After> stands = add_tasks(plan, members_of(key), draft, flows, result);
+  result.ends = ends_of(key, draft, stands);
   if (folds_) {
     alike_.push_back(std::move(flows));
-    alike_sets_.emplace_back(set, group_class);
+    alike_classes_.push_back(key);
   }
   return result;
 }
@@ -287,11 +285,11 @@ void GroupExchanges::add_sketch(PlanBuilder& plan, Sketch& sketch, const RankTas
 RankTasks GroupExchanges::add(PlanBuilder& plan, GroupSetId set, const std::string& key, const Build& build,
                               const RankTasks& ready) {
   RankTasks done = ready;
-  for (std::size_t group_class = 0; group_class < sets_[set.index()].classes.size(); ++group_class) {
-    const SketchKey whole{{set.index(), group_class}, key};
-    auto found = sketches_.find(whole);
+  for (std::size_t number = 0; number < sets_[set.index()].classes.size(); ++number) {
+    const ClassKey group_class(set.index(), number);
+    auto found = sketches_.find({group_class, key});
     if (found == sketches_.end()) {
-      found = sketches_.emplace(whole, sketch(plan, set.index(), group_class, build)).first;
+      found = sketches_.emplace(std::pair(group_class, key), sketch(plan, group_class, build)).first;
     }
     add_sketch(plan, found->second, ready, done);
   }
@@ -302,8 +300,7 @@ std::vector<ChannelId> GroupExchanges::merge_channels(PlanBuilder& plan) {
   if (!finer_.empty()) throw NotAlike(finer_);
   AlikeChannels channels = alike_channels(alike_, cluster_.topology);
   for (const auto& [exchange, kinds] : channels.unlike) {
-    const auto& [set, group_class] = alike_sets_[exchange];
-    note_unlike(set, group_class, kinds);
+    note_unlike(alike_classes_[exchange], kinds);
   }
   if (!finer_.empty()) throw NotAlike(finer_);
   if (!alike_.empty()) plan.merge_channels(channels.stands_for);

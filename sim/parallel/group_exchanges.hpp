@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <exception>
 #include <functional>
 #include <map>
@@ -40,15 +41,14 @@ class GroupExchanges {
   struct Ranks {
     std::vector<Participant> participants = {};  ///< `compute` is the lane of the rank's role
     std::vector<std::size_t> roles = {};
-    std::vector<LaneId> other_lanes = {};  ///< that an exchange may work on, beside those of the ranks
   };
 
   GroupExchanges(const Cluster& cluster, Ranks ranks, Transport transport, PlanTimer plan_time);
 
   /// A set of disjoint groups of at least one rank.
   GroupSetId add_groups(std::vector<Members> groups);
-  /// Another lane that exchanges may work on; \returns the lane to name in a Build.
-  LaneId add_other_lane(LaneId lane);
+  /// Another lane that exchanges may work on: to a Build, the first is LaneId(group.size()), the next one more.
+  void add_other_lane(LaneId lane) { other_lanes_.push_back(lane); }
 
   [[nodiscard]] std::size_t group_size(GroupSetId set) const { return sets_[set.index()].groups.front().size(); }
   /// The first group of a set.
@@ -63,18 +63,16 @@ class GroupExchanges {
   std::vector<ChannelId> merge_channels(PlanBuilder& plan);
 
  private:
-  /// Groups with the same roles, by their numbers.
-  struct GroupClass {
-    std::vector<std::size_t> groups;
-  };
   struct GroupSet {
     std::vector<Members> groups;
-    std::vector<GroupClass> classes;
+    std::vector<std::vector<std::size_t>> classes;  ///< groups with the same roles, by their numbers
   };
   /// Where a task of a sketch stands: another task of it, or what a role was ready with.
   struct After {
     bool is_role = false;
     std::size_t index = 0;
+
+    auto operator<=>(const After&) const = default;
   };
   struct SketchTask {
     Task task = {};
@@ -86,16 +84,36 @@ class GroupExchanges {
   /// An exchange of a class of groups, ready to be added again.
   struct Sketch {
     std::vector<SketchTask> tasks;
-    std::vector<std::pair<std::size_t, After>> ends;  ///< by role
+    std::map<std::size_t, After> ends;  ///< by role
   };
-  using SketchKey = std::pair<std::pair<std::size_t, std::size_t>, std::string>;
+  /// A set, and which of its classes of groups.
+  using ClassKey = std::pair<std::size_t, std::size_t>;
+  struct Draft;
 
-  RankGroup group_of(const Members& members) const;
+  [[nodiscard]] const std::vector<std::size_t>& groups_of(ClassKey key) const {
+    return sets_[key.first].classes[key.second];
+  }
+  /// Of the first group of a class, which stands for all.
+  [[nodiscard]] const Members& members_of(ClassKey key) const {
+    return sets_[key.first].groups[groups_of(key).front()];
+  }
+  [[nodiscard]] RankGroup group_of(const Members& members) const;
+  const RankGroup& first_group(ClassKey key);
+  /// The lane of the plan that is this one of a draft.
+  [[nodiscard]] LaneId real_lane(LaneId lane, const Members& members) const;
+  [[nodiscard]] bool is_folded(const Members& members) const;
+
   /// Ranks of groups of different kinds are not alike.
-  void note_unlike(std::size_t set, std::size_t group_class, const GroupKinds& kinds);
+  void note_unlike(ClassKey key, const GroupKinds& kinds);
   void note_unlike(const std::vector<std::size_t>& keys);
-  const RankGroup& first_group(std::size_t set, std::size_t group_class);
-  Sketch sketch(PlanBuilder& plan, std::size_t set, std::size_t group_class, const Build& build);
+
+  Draft draft_of(const PlanBuilder& plan, const RankGroup& group, const Build& build) const;
+  AlikeFlows flows_of(const PlanBuilder& plan, ClassKey key, const Build& build, const Draft& draft);
+  Sketch sketch(PlanBuilder& plan, ClassKey key, const Build& build);
+  /// By task of a draft, what stands for it in the sketch, to which the tasks are added.
+  std::vector<After> add_tasks(PlanBuilder& plan, const Members& members, const Draft& draft, const AlikeFlows& flows,
+                               Sketch& sketch) const;
+  std::map<std::size_t, After> ends_of(ClassKey key, const Draft& draft, const std::vector<After>& stands);
   void add_sketch(PlanBuilder& plan, Sketch& sketch, const RankTasks& ready, RankTasks& done) const;
 
   const Cluster& cluster_;
@@ -105,11 +123,12 @@ class GroupExchanges {
   std::vector<std::size_t> ranks_of_role_;  ///< how many
   bool folds_ = false;                      ///< some role has several ranks
   std::vector<GroupSet> sets_;
-  std::map<std::pair<std::size_t, std::size_t>, RankGroup> first_groups_;
-  std::map<SketchKey, Sketch> sketches_;
+  std::vector<LaneId> other_lanes_ = {};
+  std::map<ClassKey, RankGroup> first_groups_;
+  std::map<std::pair<ClassKey, std::string>, Sketch> sketches_;
   std::vector<std::size_t> finer_;  ///< by rank: roles parted by what was noted; empty if nothing was
   std::vector<AlikeFlows> alike_;
-  std::vector<std::pair<std::size_t, std::size_t>> alike_sets_;  ///< of each, its set and class
+  std::vector<ClassKey> alike_classes_;  ///< of each, whose it is
 };
 
 }  // namespace gpuscale

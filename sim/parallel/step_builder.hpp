@@ -23,7 +23,6 @@ namespace gpuscale {
 
 /// Ranks that do the same at the same time: where they work and what they did last.
 struct Role {
-  std::size_t first_rank = 0;  ///< the one that stands for all
   int stage = 0;
   Participant self = {};
   LaneId host = {};

@@ -35,16 +35,4 @@ Flop forward_flop_per_sample(const ModelWork& work) {
   return total / static_cast<double>(work.batch);
 }
 
-Bytes saved_activations(const ModelWork& work) {
-  Bytes total;
-  for (const LayerWork& layer : work.layers) total += layer.saved;
-  return total;
-}
-
-Bytes largest_workspace(const ModelWork& work) {
-  Bytes largest;
-  for (const LayerWork& layer : work.layers) largest = std::max(largest, layer.workspace);
-  return largest;
-}
-
 }  // namespace gpuscale

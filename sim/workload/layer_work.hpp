@@ -104,9 +104,5 @@ double shared_out(double numbers, double experts, double share, double expert_ra
 bool starts_block(const LayerWork& layer);
 /// Forward FLOP of the matrix products for one sample.
 Flop forward_flop_per_sample(const ModelWork& work);
-/// Activations kept for backward, without the input batch itself.
-Bytes saved_activations(const ModelWork& work);
-/// The largest workspace of any layer: layers run one after the other and share it.
-Bytes largest_workspace(const ModelWork& work);
 
 }  // namespace gpuscale

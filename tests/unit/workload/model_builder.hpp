@@ -3,6 +3,7 @@
 /// \file
 /// Short ways to write models down in tests of the workload module.
 
+#include <algorithm>
 #include <doctest/doctest.h>
 #include <string>
 #include <utility>
@@ -59,6 +60,20 @@ inline Bytes moved(const std::vector<Kernel>& kernels) {
   Bytes total;
   for (const StreamKernel& kernel : only<StreamKernel>(kernels)) total += kernel.moved;
   return total;
+}
+
+/// Activations kept for backward, without the input batch itself.
+inline Bytes saved_activations(const ModelWork& work) {
+  Bytes total;
+  for (const LayerWork& layer : work.layers) total += layer.saved;
+  return total;
+}
+
+/// The largest workspace of any layer: layers run one after the other and share it.
+inline Bytes largest_workspace(const ModelWork& work) {
+  Bytes largest;
+  for (const LayerWork& layer : work.layers) largest = std::max(largest, layer.workspace);
+  return largest;
 }
 
 /// The parts of a Transformer block, from the layer `first` on, as one.
