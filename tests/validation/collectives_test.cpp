@@ -3,33 +3,21 @@
 
 #include <algorithm>
 #include <doctest/doctest.h>
-#include <filesystem>
-#include <iostream>
 #include <string>
 
-#include "scenario/validation_rule.hpp"
-#include "study/validate.hpp"
-#include "study/validate_output.hpp"
+#include "validation/validated.hpp"
 
 namespace gpuscale {
 
 namespace {
 
-const std::filesystem::path kSource = GPUSCALE_SOURCE_DIR;
-
-Validation run_rule(const std::string& file) {
-  const Library library({kSource});
-  const std::vector<ValidationRule> rules = {read_validation_rule(kSource / "tests/validation/rules" / file, library)};
-  return validate(rules, library, {.families = {}, .jobs = 2, .on_done = {}, .stop = nullptr});
-}
-
 const Validation& collectives() {
-  static const Validation result = run_rule("collectives.yaml");
+  static const Validation result = test::printed("collectives");
   return result;
 }
 
 const Validation& copies() {
-  static const Validation result = run_rule("copies.yaml");
+  static const Validation result = test::validated("copies");
   return result;
 }
 
@@ -55,7 +43,6 @@ double best_rate(const std::string& machine, int gpus) {
 
 TEST_SUITE("validation") {
   TEST_CASE("measured exchanges are met by size class") {
-    write_text(std::cout, collectives(), {.colour = false, .verbose = false, .width = 120});
     CHECK(error_of("collective/floor") <= 10.0);   // promised: 25
     CHECK(error_of("collective/middle") <= 12.0);  // promised: 20
     CHECK(error_of("collective/large") <= 6.0);    // promised: 8

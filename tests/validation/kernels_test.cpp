@@ -1,26 +1,17 @@
-// Measured times of single kernels beside the model: the targets of the issue and the figures reached, class by class.
+// Measured times of single kernels beside the model: class by class.
 // A guard is what was reached plus a little room: lower it when the model gets better.
 
 #include <doctest/doctest.h>
-#include <filesystem>
-#include <iostream>
 #include <map>
 #include <string>
 
-#include "scenario/validation_rule.hpp"
-#include "study/validate.hpp"
-#include "study/validate_output.hpp"
+#include "validation/validated.hpp"
 
 namespace gpuscale {
 
 TEST_SUITE("validation") {
   TEST_CASE("kernel times are as near to measurements as they were and far nearer than a roofline") {
-    const std::filesystem::path source(GPUSCALE_SOURCE_DIR);
-    const Library library({source});
-    const std::vector<ValidationRule> rules = {
-        read_validation_rule(source / "tests" / "validation" / "rules" / "kernels.yaml", library)};
-    const Validation validation = validate(rules, library, {.families = {}, .jobs = 2, .on_done = {}, .stop = nullptr});
-    write_text(std::cout, validation, {.colour = false, .verbose = false, .width = 120});
+    const Validation validation = test::printed("kernels");
     const std::map<std::string, double> most = {
         {"kernel/gemm-fp32", 19.0},    {"kernel/gemm-16bit", 10.5},         {"kernel/gemm-8bit", 13.0},
         {"kernel/conv-forward", 19.5}, {"kernel/conv-backward-data", 21.5}, {"kernel/conv-backward-weights", 24.5},

@@ -5,34 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <doctest/doctest.h>
-#include <filesystem>
 #include <iostream>
 #include <string>
 
-#include "scenario/validation_rule.hpp"
-#include "study/validate.hpp"
-#include "study/validate_output.hpp"
+#include "validation/validated.hpp"
 
 namespace gpuscale {
 
 namespace {
-
-const Library& library() {
-  static const Library shipped({std::filesystem::path(GPUSCALE_SOURCE_DIR)});
-  return shipped;
-}
-
-std::vector<ValidationRule> shipped_rules() {
-  return read_validation_rules(std::filesystem::path(GPUSCALE_SOURCE_DIR) / "tests" / "validation" / "rules",
-                               library());
-}
-
-Validation validate_source(const std::string& name, int jobs) {
-  std::vector<ValidationRule> rules = shipped_rules();
-  std::erase_if(rules, [&](const ValidationRule& rule) { return rule.name != name; });
-  REQUIRE(rules.size() == 1);
-  return validate(rules, library(), {.families = {}, .jobs = jobs, .on_done = {}, .stop = nullptr});
-}
 
 double largest(const Validation& validation, std::optional<double> (RowResult::*error)() const) {
   double worst = 0;
@@ -44,8 +24,7 @@ double largest(const Validation& validation, std::optional<double> (RowResult::*
 
 TEST_SUITE("validation") {
   TEST_CASE("scaling of the Lambda benchmark is within 0.10 of what was measured") {
-    const Validation validation = validate_source("lambdatf", 2);
-    write_text(std::cout, validation, {.colour = false, .verbose = false, .width = 120});
+    const Validation validation = test::printed("lambdatf");
     const GroupResult& group = validation.groups.front();
     CHECK(group.rows == 408);
     CHECK(group.used == group.rows);
@@ -58,9 +37,8 @@ TEST_SUITE("validation") {
   }
 
   TEST_CASE("every rule uses some of its rows and says why not the others") {
-    const std::vector<ValidationRule> rules = shipped_rules();
-    const Validation validation =
-        validate(rules, library(), {.families = {}, .jobs = 2, .on_done = {}, .stop = nullptr});
+    const std::vector<ValidationRule> rules = read_validation_rules(test::rules_folder(), test::shipped_library());
+    const Validation validation = test::validated(rules);
     write_markdown(std::cout, validation);
     std::size_t sources = 0;
     for (const GroupResult& group : validation.groups) {
@@ -77,8 +55,8 @@ TEST_SUITE("validation") {
   }
 
   TEST_CASE("the result does not depend on the number of jobs") {
-    const Validation one = validate_source("sg3090", 1);
-    const Validation three = validate_source("sg3090", 3);
+    const Validation one = test::validated("sg3090", 1);
+    const Validation three = test::validated("sg3090", 3);
     REQUIRE(one.rows.size() == three.rows.size());
     for (std::size_t i = 0; i < one.rows.size(); ++i) {
       CAPTURE(one.rows[i].id);

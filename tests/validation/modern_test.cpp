@@ -4,27 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <doctest/doctest.h>
-#include <filesystem>
-#include <iostream>
 #include <map>
 #include <string>
 
-#include "scenario/validation_rule.hpp"
-#include "study/validate.hpp"
-#include "study/validate_output.hpp"
+#include "validation/validated.hpp"
 
 namespace gpuscale {
 
 namespace {
-
-Validation validate_source(const std::string& name) {
-  static const Library library({std::filesystem::path(GPUSCALE_SOURCE_DIR)});
-  const std::filesystem::path folder = std::filesystem::path(GPUSCALE_SOURCE_DIR) / "tests" / "validation" / "rules";
-  const std::vector<ValidationRule> rules = {read_validation_rule(folder / (name + ".yaml"), library)};
-  Validation validation = validate(rules, library, {.families = {}, .jobs = 2, .on_done = {}, .stop = nullptr});
-  write_text(std::cout, validation, {});
-  return validation;
-}
 
 const GroupResult& source_of(const Validation& validation) {
   const auto found = std::ranges::find(validation.groups, "source", &GroupResult::by);
@@ -49,7 +36,7 @@ TEST_SUITE("validation") {
         {"neusight", 15, 0.8, 40},    {"mli", 25, 0.8, 13},        {"sailor", 18, -1, 43}};
     for (const Guard& guard : guards) {
       CAPTURE(guard.source);
-      const Validation validation = validate_source(guard.source);
+      const Validation validation = test::printed(guard.source);
       const GroupResult& group = source_of(validation);
       CHECK(group.used >= guard.rows);
       REQUIRE(group.time_mape.has_value());
@@ -61,7 +48,7 @@ TEST_SUITE("validation") {
   TEST_CASE("tensor parallelism on DGX-2 and DGX A100 scales within five points of the published scaling") {
     // Weak scaling in FLOP/s a GPU: with ours and theirs of the same FLOP, ours = theirs x (time ratio of one GPU / of
     // N).
-    const Validation validation = validate_source("megatron2020");
+    const Validation validation = test::printed("megatron2020");
     std::map<std::string, double> alone;  // ours / theirs on one GPU, by card
     const auto card = [](const RowResult& row) { return row.what.substr(row.what.rfind(' ') + 1); };
     for (const RowResult& row : validation.rows) {
@@ -83,7 +70,7 @@ TEST_SUITE("validation") {
         {"seqsel-memory", 5}, {"simumax-memory", 10}, {"torchtitan-memory", 25}};
     for (const auto& [source, most] : guards) {
       CAPTURE(source);
-      const Validation validation = validate_source(source);
+      const Validation validation = test::printed(source);
       REQUIRE(source_of(validation).memory_mape.has_value());
       CHECK(*source_of(validation).memory_mape <= most);
     }
