@@ -219,6 +219,7 @@ PlannedStep plan_step(const Job& job, const ClusterSpec& spec, const Cluster& cl
                    .exchanges = GroupExchanges(cluster, std::move(ranks.all), job.framework.transport, plan_time)};
   step.times = layer_times(step.work, spec.gpu, job);
   step.parts = cut_into_parts(step.work, step.times, job.parallel.pipeline);
+  step.tied = copy_tied_tables(step.work, step.parts);
   const std::int64_t pass = pass_size(job, grid, batch);
   step.passes = job.parallel.model.degree > 1 ? (batch.replica + pass - 1) / pass : job.parallel.pipeline.microbatches;
   refuse_too_many_tasks(step);
@@ -235,6 +236,7 @@ PlannedStep plan_step(const Job& job, const ClusterSpec& spec, const Cluster& cl
     } else {
       add_forward_and_backward(step);
       if (exchanges && !averages) add_gradient_exchange(step);
+      if (exchanges) add_tied_sums(step);
     }
     add_optimizer_step(step);
   }

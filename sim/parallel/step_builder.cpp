@@ -47,7 +47,7 @@ std::vector<Members> groups_of_kind(const RankGrid& grid, GroupKind kind, int sh
 }  // namespace
 
 GroupSetId StepBuilder::groups(GroupKind kind, int stage) {
-  const std::pair key(static_cast<int>(kind), stage);
+  const std::vector<int> key = {static_cast<int>(kind), stage};
   const auto found = sets.find(key);
   if (found != sets.end()) return found->second;
   std::vector<Members> groups = groups_of_kind(grid, kind, shard);
@@ -58,16 +58,18 @@ GroupSetId StepBuilder::groups(GroupKind kind, int stage) {
   return sets.emplace(key, exchanges.add_groups(std::move(groups))).first->second;
 }
 
-GroupSetId StepBuilder::senders(int from, int to) {
-  constexpr int kAfterKinds = 100;
-  const std::pair key(kAfterKinds + from, to);
+GroupSetId StepBuilder::across_stages(const std::vector<int>& stages) {
+  constexpr int kNoKind = -1;
+  std::vector<int> key = {kNoKind};
+  key.insert(key.end(), stages.begin(), stages.end());
   const auto found = sets.find(key);
   if (found != sets.end()) return found->second;
-  std::vector<Members> pairs;
+  std::vector<Members> groups;
   for (const Members& column : grid.groups({RankAxis::pipeline})) {
-    pairs.push_back({column[static_cast<std::size_t>(from)], column[static_cast<std::size_t>(to)]});
+    Members& group = groups.emplace_back();
+    for (const int stage : stages) group.push_back(column[static_cast<std::size_t>(stage)]);
   }
-  return sets.emplace(key, exchanges.add_groups(std::move(pairs))).first->second;
+  return sets.emplace(key, exchanges.add_groups(std::move(groups))).first->second;
 }
 
 std::size_t StepBuilder::group_size(GroupKind kind) const {
@@ -90,12 +92,12 @@ RankTasks StepBuilder::last() const {
   return tasks;
 }
 
-RankTasks StepBuilder::collective(GroupKind kind, int stage, Collective what, ExchangeAlgorithm algorithm,
+RankTasks StepBuilder::collective(GroupSetId set, Collective what, ExchangeAlgorithm algorithm,
                                   const Exchange& exchange, const RankTasks& ready) {
   const std::string key = fmt::format("{} {} {} {} {} {}", name(what), name(algorithm), exchange.size.count(),
                                       static_cast<int>(exchange.codec), exchange.label, exchange.values);
   return exchanges.add(
-      plan, groups(kind, stage), key,
+      plan, set, key,
       [&](PlanBuilder& to, const RankGroup& group, const RankTasks& members) {
         return add_collective(to, group, what, algorithm, exchange, members);
       },

@@ -15,6 +15,7 @@
 #include "parallel/job.hpp"
 #include "parallel/layer_times.hpp"
 #include "parallel/stages.hpp"
+#include "parallel/tied_tables.hpp"
 #include "plan/plan.hpp"
 #include "topology/cluster.hpp"
 #include "workload/layer_work.hpp"
@@ -63,13 +64,14 @@ struct StepBuilder {
   /// By exchange of a step and layer: per role, the task after which the layer's gradient is complete.
   std::vector<std::vector<RankTasks>> gradient_ready = {};
   PlannedStep result = {};
-  std::map<std::pair<int, int>, GroupSetId> sets = {};
+  std::vector<TiedTable> tied = {};  ///< tables that several stages hold
+  std::map<std::vector<int>, GroupSetId> sets = {};
   mutable std::map<GroupKind, std::size_t> group_sizes = {};  ///< asked for at every exchange
 
   /// The groups of a kind on one stage; made once.
   GroupSetId groups(GroupKind kind, int stage);
-  /// Neighbours of two stages, sender first.
-  GroupSetId senders(int from, int to);
+  /// Ranks that differ in the stage only, one of each of these stages, in this order.
+  GroupSetId across_stages(const std::vector<int>& stages);
   [[nodiscard]] std::size_t group_size(GroupKind kind) const;
 
   /// Roles of a stage, by their numbers.
@@ -79,7 +81,11 @@ struct StepBuilder {
 
   /// All groups of a kind on a stage do one collective; `ready` and the result by role.
   RankTasks collective(GroupKind kind, int stage, Collective what, ExchangeAlgorithm algorithm,
-                       const Exchange& exchange, const RankTasks& ready);
+                       const Exchange& exchange, const RankTasks& ready) {
+    return collective(groups(kind, stage), what, algorithm, exchange, ready);
+  }
+  RankTasks collective(GroupSetId set, Collective what, ExchangeAlgorithm algorithm, const Exchange& exchange,
+                       const RankTasks& ready);
   /// An exchange with the framework's software cost and these labels.
   [[nodiscard]] Exchange exchange_of(Bytes size, std::string_view what, CodecKind codec);
 
@@ -100,6 +106,9 @@ void add_forward_and_backward(StepBuilder& step);
 /// Exchanges the gradients between copies of the model, in the framework's pieces. Each role's last
 /// task becomes the one after which it holds all sums it needs.
 void add_gradient_exchange(StepBuilder& step);
+
+/// Sums the gradients of tables that several stages hold, once all else is summed.
+void add_tied_sums(StepBuilder& step);
 
 /// The update of the weights on every GPU that does one; where it was shared out, the new weights are gathered.
 void add_optimizer_step(StepBuilder& step);

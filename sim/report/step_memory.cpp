@@ -5,6 +5,7 @@
 
 #include "memory/largest_batch.hpp"
 #include "parallel/schedule.hpp"
+#include "parallel/tied_tables.hpp"
 #include "workload/lower.hpp"
 
 namespace gpuscale {
@@ -94,7 +95,8 @@ const Footprint& fullest(const std::vector<Footprint>& stages) {
 /// The largest pass of one copy of the model that fits. 0 if not even one sample does.
 double largest_pass_that_fits(const Job& job, const PlannedStep& step, Bytes capacity) {
   const auto total = [&](double samples) {
-    const ModelWork work = rank_work(job, step.grid, static_cast<std::int64_t>(samples));
+    ModelWork work = rank_work(job, step.grid, static_cast<std::int64_t>(samples));
+    copy_tied_tables(work, step.parts);
     PlannedStep whole;  // a batch of split layers is then one pass
     whole.grid = step.grid;
     whole.parts = step.parts;

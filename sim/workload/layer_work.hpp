@@ -4,6 +4,7 @@
 /// What a model asks of a GPU in one training step: a flat list of layers in forward order, each
 /// with its kernels, parameters and memory. Sizes are those of one rank and one (micro)batch.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -77,6 +78,7 @@ struct LayerWork {
   /// Size of the one tensor that goes into this layer and all after it; nothing where others go by, as inside a
   /// residual block. A pipeline stage may begin where it is known.
   std::optional<Bytes> boundary = {};
+  std::optional<std::size_t> table_of = {};   ///< the earlier layer whose first parameters it uses as its own (`tied`)
   std::optional<MeasuredTime> measured = {};  ///< of this batch and this rank's part, in place of the kernels' times
 
   bool operator==(const LayerWork&) const = default;

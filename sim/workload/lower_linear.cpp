@@ -59,14 +59,14 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const LinearLayer
     return std::nullopt;
   }
   const std::int64_t vocabulary = layer.rows_of.value_or(layer.out);
-  if (layer.tied && !lowering.embeddings.contains({vocabulary, from.width})) {
-    lowering.note(spec, fmt::format("tied to an embedding, but none before it has vocabulary {} and width {}",
-                                    vocabulary, from.width));
-  }
   const Shape to = from.kind == ShapeKind::sequence ? sequence(from.length, layer.out) : features(layer.out);
   if (!lowering.is_reasonable(spec, to)) return std::nullopt;
 
   Draft draft(lowering, spec, in);
+  if (layer.tied && !draft.use_table(vocabulary, from.width)) {
+    lowering.note(spec, fmt::format("tied to an embedding, but none before it has vocabulary {} and width {}",
+                                    vocabulary, from.width));
+  }
   const bool in_vocabulary = lowering.options().tensor > 1 && lowering.loss_is_next && from.kind == ShapeKind::sequence;
   const std::int64_t degree = lowering.column_degree();
   const bool divides = lowering.options().tensor > 1  // a narrow head is left whole on every tensor rank
@@ -114,14 +114,13 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const EmbeddingLa
   }
   const Shape to = sequence(from.length, layer.width);
   if (!lowering.is_reasonable(spec, to)) return std::nullopt;
-  const std::pair size{layer.vocabulary, layer.width};
-  if (layer.tied && !lowering.embeddings.contains(size)) {
+  Draft draft(lowering, spec, in);
+  const bool shares_table = layer.tied && draft.use_table(layer.vocabulary, layer.width);
+  if (layer.tied && !shares_table) {
     lowering.note(spec, fmt::format("tied to an earlier embedding, but none has vocabulary {} and width {}",
                                     layer.vocabulary, layer.width));
   }
-  lowering.embeddings.insert(size);
-
-  Draft draft(lowering, spec, in);
+  if (!shares_table) lowering.embeddings.insert_or_assign({layer.vocabulary, layer.width}, lowering.work.layers.size());
   const std::int64_t rows_here = vocabulary_part(lowering, layer.vocabulary);
   const bool divided = rows_here < layer.vocabulary;
   const double table = real(rows_here) * real(layer.width);

@@ -227,6 +227,13 @@ void Draft::save(ValueId value) {
   if (lowering_.mark_saved(value)) save(lowering_.flowing(lowering_.shape(value)));
 }
 
+bool Draft::use_table(std::int64_t vocabulary, std::int64_t width) {
+  const auto found = lowering_.embeddings.find({vocabulary, width});
+  if (found == lowering_.embeddings.end()) return false;
+  work.table_of = found->second;
+  return true;
+}
+
 bool Draft::is_trained() const { return trained_ || !work.parameters.empty() || lowering_.needs_gradient(in_); }
 
 void Draft::close(const Shape& out) {

@@ -85,9 +85,9 @@ class Lowering {
   [[nodiscard]] bool embedding_is_tied() const { return embedding_is_tied_; }
 
   ModelWork work;
-  std::optional<ValueId> encoder;                              ///< output of the encoder, while lowering its decoder
-  std::map<std::string, ValueId, std::less<>> remembered;      ///< by the name that `remember` gave
-  std::set<std::pair<std::int64_t, std::int64_t>> embeddings;  ///< vocabulary and width of those seen
+  std::optional<ValueId> encoder;                          ///< output of the encoder, while lowering its decoder
+  std::map<std::string, ValueId, std::less<>> remembered;  ///< by the name that `remember` gave
+  std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> embeddings;  ///< by vocabulary and width: the latest layer
   bool has_loss = false;
   bool loss_is_next = false;  ///< the layer at hand feeds a softmax_loss: its outputs may stay divided
 
@@ -155,6 +155,8 @@ class Draft {
 
   /// Trains parameters that another layer counts.
   void shares_parameters() { trained_ = true; }
+  /// Uses the table of the embedding of this size, if one was seen. \returns whether one was
+  bool use_table(std::int64_t vocabulary, std::int64_t width);
 
   /// What ranks of an axis exchange in a pass over this layer; nothing where they are one or no bytes move.
   void exchange_forward(const LayerExchange& exchange);
