@@ -63,8 +63,11 @@ struct Framework {
   bool gradients_fp32 = false;        ///< sums gradients in fp32 buffers whatever the precision
   bool contiguous_gradients = false;  ///< gradients lie in one buffer, from which pieces are sent
   bool blocking_sends = true;         ///< a pipeline stage waits for what it sends before it goes on
-  bool sparse_embedding = false;      ///< embedding gradients travel as the rows that were used
-  Bytes base_memory = {};             ///< context, libraries and allocator slack on every GPU
+  /// A sub-batch of split layers goes forward and backward before the next one computes, whose activations alone travel
+  /// beside it. Otherwise whatever is ready computes.
+  bool sub_batches_in_turn = false;
+  bool sparse_embedding = false;  ///< embedding gradients travel as the rows that were used
+  Bytes base_memory = {};         ///< context, libraries and allocator slack on every GPU
 };
 
 }  // namespace gpuscale

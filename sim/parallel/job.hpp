@@ -56,6 +56,7 @@ struct ModelSplitConfig {
   /// activations before it travel, each rank's part to every other, and gradients of what follows are the same
   /// everywhere.
   bool whole = false;
+  bool update_each = false;  ///< layers from the first split one on are updated after every sub-batch, not once a step
 
   bool operator==(const ModelSplitConfig&) const = default;
 };

@@ -1,3 +1,6 @@
+#include <span>
+#include <vector>
+
 #include "hardware/kernel_time.hpp"
 #include "parallel/offload.hpp"
 #include "parallel/step_builder.hpp"
@@ -13,11 +16,11 @@ struct Updated {
   double parameters = 0;  ///< its share of them: of experts among those ranks that have the same
 };
 
-/// The update of a layer with measured times is part of them.
-Updated updated_by(const StepBuilder& step, int stage) {
+/// Of these layers. The update of a layer with measured times is part of them.
+Updated updated_by(const StepBuilder& step, std::span<const std::size_t> layers) {
   const double share = step.job.parallel.shard.stage > 0 ? 1.0 / step.shard : 1.0;
   Updated updated;
-  for (const std::size_t number : layers_of(step, stage)) {
+  for (const std::size_t number : layers) {
     const LayerWork& layer = step.work.layers[number];
     if (layer.measured) continue;
     updated.tensors += static_cast<std::int64_t>(layer.parameters.size());
@@ -26,11 +29,11 @@ Updated updated_by(const StepBuilder& step, int stage) {
   return updated;
 }
 
-void update(StepBuilder& step, int stage) {
+/// On the GPUs of a stage. \returns `now`, where nothing is updated
+RankTasks update_on_gpus(StepBuilder& step, int stage, const Updated& updated, RankTasks now) {
   const Job& job = step.job;
-  const auto [tensors, parameters] = updated_by(step, stage);
-  if (tensors == 0) return;
-  if (job.parallel.offload_optimizer) return add_offloaded_update(step, stage, parameters);
+  const auto [tensors, parameters] = updated;
+  if (tensors == 0) return now;
   const StreamKernel kernel =
       optimizer_update(job.optimizer, static_cast<std::int64_t>(parameters), tensors, job.precision,
                        has_master_weights(job.precision), job.framework.fused_optimizer);
@@ -39,7 +42,21 @@ void update(StepBuilder& step, int stage) {
   const Seconds host = job.framework.host.optimizer_tensor * launches;
   const std::uint32_t label = step.plan.label(kUpdateLabel);
   for (const std::size_t role : step.roles_of(stage))
-    step.roles[role].last = add_layer_work(step, step.roles[role], host, compute, label, step.roles[role].last);
+    now[role] = add_layer_work(step, step.roles[role], host, compute, label, now[role]);
+  return now;
+}
+
+/// At the end of the step; split layers may have had theirs after each sub-batch.
+void update(StepBuilder& step, int stage) {
+  std::vector<std::size_t> layers = layers_of(step, stage);
+  const ModelSplitConfig& split = step.job.parallel.model;
+  if (split.degree > 1 && split.update_each)
+    std::erase_if(layers, [&](std::size_t layer) { return layer >= step.undivided; });
+  const Updated updated = updated_by(step, layers);
+  if (updated.tensors > 0 && step.job.parallel.offload_optimizer)
+    return add_offloaded_update(step, stage, updated.parameters);
+  const RankTasks done = update_on_gpus(step, stage, updated, step.last());
+  for (const std::size_t role : step.roles_of(stage)) step.roles[role].last = done[role];
 }
 
 /// Who updated a share gives it to the others. Parameters that stay shared out are gathered when they are needed.
@@ -56,6 +73,12 @@ void gather_updated(StepBuilder& step, int stage) {
 }
 
 }  // namespace
+
+RankTasks add_split_update(StepBuilder& step, const RankTasks& now) {
+  std::vector<std::size_t> layers = layers_of(step, 0);
+  std::erase_if(layers, [&](std::size_t layer) { return layer < step.undivided; });
+  return update_on_gpus(step, 0, updated_by(step, layers), now);
+}
 
 void add_optimizer_step(StepBuilder& step) {
   const Job& job = step.job;

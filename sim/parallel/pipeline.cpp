@@ -1,7 +1,9 @@
 // The order of passes: stage by stage and microbatch by microbatch, with what stages send each other.
 
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <iterator>
 
 #include "collective/all_reduce.hpp"
 #include "parallel/passes.hpp"
@@ -157,28 +159,38 @@ class Pipeline {
   std::vector<std::vector<RankTasks>> errors_ = {};
 };
 
-/// Sub-batches of split layers (arXiv:1404.5997): each follows a chain of its own, so that its activations travel
-/// while the next one computes. What is not split is computed once, before and after.
+RankTasks both(StepBuilder& step, RankTasks one, const RankTasks& other) {
+  for (std::size_t role = 0; role < step.roles.size(); ++role)
+    one[role] = step.plan.join(std::array{one[role], other[role]});
+  return one;
+}
+
+/// Sub-batches of split layers (arXiv:1404.5997). Their activations leave one after the other, so that those of the
+/// next travel while one computes. What is not split is computed once, before and after.
 void add_sub_batches(StepBuilder& step) {
   StagePasses passes(step);
   const ModelPart whole{.stage = 0, .first = 0, .last = step.undivided};
   const ModelPart divided{.stage = 0, .first = step.undivided, .last = step.work.layers.size()};
-  const RankTasks start = passes.forward(whole, step.last());
-  std::vector<RankTasks> chains;
-  for (std::int64_t pass = 0; pass < step.passes; ++pass) {
-    RankTasks now = start;
-    if (step.undivided > 0) now = passes.gather_sub_batch(divided, now);
-    chains.push_back(passes.forward(divided, now));
-  }
   const bool trains = !step.job.forward_only;
+  const bool in_turn = step.job.framework.sub_batches_in_turn;
+  const bool updates = step.job.parallel.model.update_each;
+  const auto backward = [&](const RankTasks& forward) {
+    if (!trains) return forward;
+    const RankTasks done = passes.backward(divided, 0, false, forward);
+    return updates ? add_split_update(step, done) : done;
+  };
+  RankTasks arrived = passes.forward(whole, step.last());
+  std::vector<RankTasks> forwards;
   std::vector<RankTasks> ends;
-  for (const RankTasks& chain : chains) ends.push_back(trains ? passes.backward(divided, 0, false, chain) : chain);
-  RankTasks all;
-  for (std::size_t role = 0; role < step.roles.size(); ++role) {
-    RankTasks of_role;
-    for (const RankTasks& end : ends) of_role.push_back(end[role]);
-    all.push_back(step.plan.join(of_role));
+  for (std::int64_t pass = 0; pass < step.passes; ++pass) {
+    if (step.undivided > 0) arrived = passes.gather_sub_batch(divided, arrived);
+    const RankTasks start = in_turn && !ends.empty() ? both(step, arrived, ends.back()) : arrived;
+    forwards.push_back(passes.forward(divided, start));
+    if (in_turn) ends.push_back(backward(forwards.back()));
   }
+  if (!in_turn) std::ranges::transform(forwards, std::back_inserter(ends), backward);
+  RankTasks all = ends.front();
+  for (const RankTasks& end : ends) all = both(step, all, end);
   if (trains) all = passes.backward(whole, 0, false, all);
   for (std::size_t role = 0; role < step.roles.size(); ++role) step.roles[role].last = all[role];
 }

@@ -113,6 +113,10 @@ void add_tied_sums(StepBuilder& step);
 /// The update of the weights on every GPU that does one; where it was shared out, the new weights are gathered.
 void add_optimizer_step(StepBuilder& step);
 
+/// The update of the layers from the first split one on after a sub-batch. \returns by role, the task after which it is
+/// done
+RankTasks add_split_update(StepBuilder& step, const RankTasks& now);
+
 /// The parameters of all copies averaged (local SGD).
 void add_parameter_average(StepBuilder& step);
 

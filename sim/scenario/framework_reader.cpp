@@ -92,6 +92,7 @@ Framework read_framework(const YamlValue& value, const std::string& path, Readin
   read_convolution(reader, framework.convolution);
   framework.optimizer_on_server = reader.boolean_or("optimizer_on_server", false);
   framework.blocking_sends = reader.boolean_or("blocking_sends", true);
+  framework.sub_batches_in_turn = reader.boolean_or("sub_batches_in_turn", false);
   framework.gradients_fp32 = reader.boolean_or("gradients_fp32", false);
   framework.contiguous_gradients = reader.boolean_or("contiguous_gradients", false);
   framework.wide_loss = reader.boolean_or("wide_loss", false);

@@ -66,6 +66,7 @@ class StrategyChecks {
       note("strategy.average_every", "copies that share out their state cannot go their own ways; write 'zero: 0'");
     }
     asynchronous();
+    updates_after_sub_batches();
     const bool sharded = parallel_.shard.stage > 0;
     const ExchangeAlgorithm algorithm = parallel_.exchange.algorithm;
     if (sharded && meets_at_one_rank(algorithm)) {
@@ -210,6 +211,23 @@ class StrategyChecks {
     std::vector<std::int64_t> values;
     for (const Degree& degree : degrees) values.push_back(degree.value);
     return fmt::format("{}", fmt::join(values, " x "));
+  }
+
+  void updates_after_sub_batches() {
+    const ModelSplitConfig& model = parallel_.model;
+    if (!model.update_each) return;
+    if (model.degree < 2 || model.sub_batch == 0) {
+      note("strategy.model.update_each",
+           "there are no sub-batches to update after; write 'sub_batch: 128' and a degree above 1, or leave it out");
+    } else if (gpus_ > model.degree) {
+      note("strategy.model.update_each",
+           fmt::format("copies of split layers sum their gradients once a step; write 'degree: {}' or leave it out",
+                       gpus_));
+    }
+    if (parallel_.offload_optimizer) {
+      note("strategy.model.update_each",
+           "the host updates once a step; leave 'update_each' or 'offload_optimizer' out");
+    }
   }
 
   bool sub_batch(std::int64_t group) {

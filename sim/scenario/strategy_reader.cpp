@@ -154,6 +154,7 @@ ModelSplitConfig read_model_split(MapReader& strategy) {
   if (reader.find("sub_batch") != nullptr) split.sub_batch = reader.whole("sub_batch", 1, kMostDegree);
   split.codec = codec_or_none(reader, "codec");
   split.whole = reader.boolean_or("whole", false);
+  split.update_each = reader.boolean_or("update_each", false);
   reader.finish();
   return split;
 }

@@ -12,6 +12,25 @@
 using namespace gpuscale;
 using namespace gpuscale::test;
 
+namespace {
+
+/// ms of one card's part of an N x N layer at batch 256 on `split` cards, as workloads/scenarios/dettmers-fc-layer.yaml
+/// says: the product in tiles of 128 x 128, 28 at a time, a copy of its weights, two launches.
+double part_time(int side, int split) {
+  constexpr int kTile = 128;
+  constexpr int kAtOnce = 28;
+  const int columns = side / split;
+  const int tiles = 256 / kTile * ((columns + kTile - 1) / kTile);
+  const int full = tiles / kAtOnce;
+  const int rest = tiles % kAtOnce;
+  const double waves = full + (rest == 0 ? 0.0 : rest <= kAtOnce / 2 ? 0.75 : 1.0);
+  const double wave = 2.0 * kAtOnce * kTile * kTile * side / 3.6e12;
+  const double copied = 8.0 * side * columns;  // bytes read and written
+  return (waves * wave + copied / 115e9 + 2 * 6e-6) * 1e3;
+}
+
+}  // namespace
+
 TEST_SUITE("validation") {
   TEST_CASE("four cards split by one weird trick reach what the model of the paper says") {
     // arXiv:1511.04561, tables 1 and 7.
@@ -23,7 +42,7 @@ TEST_SUITE("validation") {
     for (const Report& report : shipped("dettmers-4gpu")) {
       const std::string model = setting(report, "workload.model");
       const std::string codec = setting(report, "strategy.model.codec");
-      CHECK(error_of(fmt::format("{}, {}", model, codec), published.at({model, codec}), *report.speedup) <= 0.03);
+      CHECK(error_of(fmt::format("{}, {}", model, codec), published.at({model, codec}), *report.speedup) <= 0.02);
     }
   }
 
@@ -45,15 +64,12 @@ TEST_SUITE("validation") {
     double worst = 0;
     int entries = 0;
     for (const Row& row : kRows) {
-      const double square = static_cast<double>(row.side) * row.side;
-      // As the scenario says: the product, and the copy of the part's weights.
-      const auto part = [&](int split) { return (2 * 256 * square / 2.69e12 + 8 * square / 240e9) / split * 1e3; };
       const std::string model = fmt::format(
           "{{name: layer, family: dense, source: test, input: {{features: {0}}}, layers: [linear: {{out: {0}, bias: "
           "false, "
           "measured: [{{forward: {1} ms, batch: 256}}, {{forward: {2} ms, batch: 256, split: 2}}, "
           "{{forward: {3} ms, batch: 256, split: 4}}]}}, softmax_loss: {{measured: {{forward: 0 ms, batch: 1}}}}]}}",
-          row.side, row.alone, part(2), part(4));
+          row.side, row.alone, part_time(row.side, 2), part_time(row.side, 4));
       const auto step = [&](int cards, std::string codec) {
         return shipped_with("dettmers-fc-layer", {{"workload.model", model},
                                                   {"cluster.gpus", std::to_string(cards)},
@@ -76,9 +92,19 @@ TEST_SUITE("validation") {
         ++entries;
       }
     }
-    // The table itself jumps: 2 cards lose at N = 4096 what they gain at 3072. Small layers with 8 bits are the worst.
-    CHECK(sum / entries <= 0.12);
-    CHECK(worst <= 0.34);
+    CHECK(entries == 22);
+    CHECK(sum / entries <= 0.07);
+    CHECK(worst <= 0.145);
+  }
+
+  TEST_CASE("the parts of a dense layer follow from its one-card times") {
+    // arXiv:1511.04561, ms of one card without the sizes at which a Titan's tiles fit badly (3072, 6144).
+    const std::map<int, double> published = {{1024, 0.2475}, {2048, 0.83}, {4096, 2.74}, {5120, 4.135}};
+    for (const auto& [side, alone] : published) {
+      const double copy_and_launches = 8.0 * side * side / 115e9 * 1e3 + 0.012;
+      CHECK(error_of(fmt::format("dettmers-fc-layer, N = {}, 1 GPU", side), alone,
+                     part_time(side, 1) - copy_and_launches) <= 0.11);
+    }
   }
 
   TEST_CASE("the paper's own formula gives its speed-ups of four cards") {
@@ -117,8 +143,7 @@ TEST_SUITE("validation") {
   }
 
   TEST_CASE("96 cards reach fifty times one with 8 bits and twenty-three times with 32") {
-    // arXiv:1511.04561: speed-ups by sub-batch. The best of each is the claim; the exposed time of single entries grows
-    // with the sub-batch in the paper's formula, and with the bytes of all sub-batches here.
+    // arXiv:1511.04561: speed-ups by sub-batch. Two entries of 32 bits are out of reach, as the next case shows.
     const std::map<std::pair<std::string, std::string>, std::array<double, 4>> published = {
         {{"alexnet-dettmers-2015-cluster", "none"}, {20, 23, 14.8, 11.3}},
         {{"alexnet-dettmers-2015-cluster", "int8"}, {24.4, 39.3, 48.6, 50.6}},
@@ -132,20 +157,54 @@ TEST_SUITE("validation") {
         const Report report = shipped_with(
             "dettmers-96gpu",
             {{"workload.model", model}, {"strategy.model.codec", codec}, {"strategy.model.sub_batch", kSubBatches[i]}});
-        error_of(fmt::format("{}, {}, {}", model, codec, kSubBatches[i]), speedups[i], *report.speedup);
+        const double error =
+            error_of(fmt::format("{}, {}, {}", model, codec, kSubBatches[i]), speedups[i], *report.speedup);
+        if (codec == "int8" || i < 2) CHECK(error <= 0.105);
         best = std::max(best, *report.speedup);
       }
-      CHECK(error_of(fmt::format("{}, {}, best", model, codec), *std::ranges::max_element(speedups), best) <= 0.10);
+      CHECK(error_of(fmt::format("{}, {}, best", model, codec), *std::ranges::max_element(speedups), best) <= 0.145);
     }
   }
 
-  TEST_CASE("one weird trick on K20 cards reaches what Krizhevsky measured on four and too much on eight") {
-    // arXiv:1404.5997, table 1.
-    const Report eight = shipped_with("krizhevsky-2014", {});
-    const Report four = shipped_with("krizhevsky-2014", {{"cluster.gpus", "4"}, {"strategy.model.degree", "4"}});
-    CHECK(error_of("krizhevsky-2014, 4 GPUs", 3.74, *four.speedup) <= 0.08);
-    // Parts of 512 columns keep only part of a K20 busy, which the kernels of the Kepler family do not show.
-    CHECK(error_of("krizhevsky-2014, 8 GPUs", 6.25, *eight.speedup) <= 0.20);
+  TEST_CASE("32 bits on 96 cards at sub-batches of 1024 and 2048 contradict those at 512") {
+    // A step lasts what all cards compute (c1: convolutions, c2: linear layers of all passes) and what the activations
+    // of 12,288 images take, x. Nothing hides before convolutions end nor behind those of the next step: c1 + x is the
+    // least, c1 + c2 + x the most. x is of the same bytes at any sub-batch, and larger messages are no slower.
+    struct Row {
+      double step;  // ms of one card
+      double at_512;
+      double at_1024;
+      double at_2048;
+    };
+    constexpr double kLinear = 6.5;
+    for (const Row& row : {Row{104.1, 23, 14.8, 11.3}, Row{177, 33.5, 22.7, 17.7}}) {
+      const double convolutions = row.step - kLinear;
+      const auto longest = [&](double printed) { return 96 * row.step / (printed * 0.9); };   // within 10 %
+      const auto shortest = [&](double printed) { return 96 * row.step / (printed * 1.1); };  // within 10 %
+      const double most = longest(row.at_512) - convolutions;
+      const double least_1024 = shortest(row.at_1024) - convolutions - kLinear * 12288 / 1024;
+      const double least_2048 = shortest(row.at_2048) - convolutions - kLinear * 12288 / 2048;
+      fmt::print(
+          "  exchanges of a step of {} ms: at most {:.0f} ms at 512, at least {:.0f} ms at 1024, {:.0f} ms at 2048\n",
+          row.step, most, least_1024, least_2048);
+      CHECK(most < least_1024);
+      CHECK(least_1024 < least_2048);
+    }
+  }
+
+  TEST_CASE("one weird trick on K20 cards reaches what Krizhevsky measured") {
+    // arXiv:1404.5997, table 1: batch of the linear layers as large as that of the convolutions, or updated after 128.
+    const std::map<std::pair<int, bool>, double> published = {
+        {{4, false}, 3.74}, {{4, true}, 3.66}, {{8, false}, 6.25}};
+    for (const auto& [which, speedup] : published) {
+      const auto& [cards, update_each] = which;
+      const Report report =
+          shipped_with("krizhevsky-2014", {{"cluster.gpus", std::to_string(cards)},
+                                           {"strategy.model.degree", std::to_string(cards)},
+                                           {"strategy.model.update_each", update_each ? "true" : "false"}});
+      CHECK(error_of(fmt::format("krizhevsky-2014, {} GPUs{}", cards, update_each ? ", updated after 128" : ""),
+                     speedup, *report.speedup) <= 0.04);
+    }
   }
 
   TEST_CASE("1-bit SGD scales as Seide measured") {

@@ -18,6 +18,19 @@ double forward_of(const Outcome& result) {
   return total;
 }
 
+/// One convolution to 4 x 8 x 8 numbers and one linear layer.
+ModelSpec conv_and_linear() {
+  ModelSpec model;
+  model.name = "conv";
+  model.family = "conv";
+  model.input = image(3, 8, 8);
+  model.layers = {{ConvolutionLayer{.out = 4, .kernel = {1, 1}, .bias = false}},
+                  {FlattenLayer{}},
+                  {LinearLayer{.out = 64, .bias = false}},
+                  {SoftmaxLossLayer{}}};
+  return model;
+}
+
 }  // namespace
 
 TEST_SUITE("parallel") {
@@ -116,15 +129,7 @@ TEST_SUITE("parallel") {
   }
 
   TEST_CASE("linear layers that stay whole send activations before them and gradients of convolutions only") {
-    ModelSpec model;
-    model.name = "conv";
-    model.family = "conv";
-    model.input = image(3, 8, 8);
-    model.layers = {{ConvolutionLayer{.out = 4, .kernel = {1, 1}, .bias = false}},
-                    {FlattenLayer{}},
-                    {LinearLayer{.out = 64, .bias = false}},
-                    {SoftmaxLossLayer{}}};
-    Job job = plain_job(model, 16);
+    Job job = plain_job(conv_and_linear(), 16);
     job.parallel.model = {.degree = 4, .sub_batch = 16, .whole = true};
     const PlannedStep step = outcome(job, 4).step;
     const auto sent = [&](std::string_view purpose) {
@@ -136,5 +141,37 @@ TEST_SUITE("parallel") {
     CHECK(sent("activation") == doctest::Approx(64 * 256 * 4 * 3.0 / 4).epsilon(1e-12));
     CHECK(sent("gradient") == doctest::Approx(12 * 4 * 2 * 3.0 / 4).epsilon(1e-12));
     CHECK(step.passes == 4);
+  }
+
+  TEST_CASE("activations of sub-batches leave one after the other and travel while the one before computes") {
+    ModelSpec model = conv_and_linear();
+    const auto takes = [](LayerSpec& layer, Seconds forward) { layer.measured = {{.batch = 16, .forward = forward}}; };
+    takes(model.layers[0], 1_ms);
+    takes(model.layers[2], 2_ms);
+    takes(model.layers[3], Seconds());
+    Job job = plain_job(model, 16);
+    job.forward_only = true;
+    job.parallel.model = {.degree = 4, .sub_batch = 16, .whole = true};
+    // Of 16 samples of 4 x 8 x 8 numbers each rank gets three quarters.
+    const Bytes received(16 * 256 * 4 * 0.75);
+    const auto step = [&](Seconds sent) { return outcome(job, 4, received / sent).seconds(); };
+    CHECK(step(5_ms) == doctest::Approx(1e-3 + 4 * 5e-3 + 2e-3).epsilon(1e-3));
+    CHECK(step(0.5_ms) == doctest::Approx(1e-3 + 0.5e-3 + 4 * 2e-3).epsilon(1e-3));
+  }
+
+  TEST_CASE("sub-batches in turn that are updated each take as long as so many small steps") {
+    Job small = plain_job(dense_net(6, 2000));
+    small.batch = {.samples = 250, .per_gpu = false};
+    small.parallel.model.degree = 4;
+    Job job = plain_job(dense_net(6, 2000), 250);
+    job.parallel.model = {.degree = 4, .sub_batch = 250};
+    const double overlapped = outcome(job, 4, 5_GBps).seconds();
+    job.framework.sub_batches_in_turn = true;
+    const double updated_once = outcome(job, 4, 5_GBps).seconds();
+    job.parallel.model.update_each = true;
+    const double updated_each = outcome(job, 4, 5_GBps).seconds();
+    CHECK(updated_each == doctest::Approx(4 * outcome(small, 4, 5_GBps).seconds()).epsilon(1e-9));
+    CHECK(updated_once < updated_each);
+    CHECK(overlapped < 0.9 * updated_once);
   }
 }
