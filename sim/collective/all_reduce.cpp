@@ -133,7 +133,7 @@ RankTasks add_all_to_all_v(PlanBuilder& plan, const RankGroup& group, const Exch
   whole.size = largest * group.count();
   const ExchangeChoice choice = choose_exchange(group, Collective::all_to_all, whole, ExchangeAlgorithm::direct);
   Mover mover(plan, group, exchange, choice.protocol);
-  return mover.move(pattern, 1, largest, ready, {.opens = true, .own = own, .at_once = most_peers});
+  return mover.move(pattern, 1, largest, ready, {.opens = true, .own = own, .at_once = most_peers, .one_pace = true});
 }
 
 RankTasks add_ring_all_reduce(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange,

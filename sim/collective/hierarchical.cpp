@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "collective/algorithms.hpp"
@@ -10,8 +11,22 @@ namespace {
 constexpr std::size_t kMostPieces = 8;
 /// Sums in switches stream: more pieces come nearer to that.
 constexpr std::size_t kMostPiecesOfSwitches = 16;
+/// Moves of so few copies are moved copy by copy where pieces overlap.
+constexpr std::size_t kMostCopies = 32;
 
 using enum Collective;
+
+/// Whether two moves load a channel both.
+bool meet(const Hops& one, const Hops& other) {
+  auto at = other.loads.begin();
+  for (const ChannelLoad& load : one.loads) {
+    while (at != other.loads.end() && at->channel < load.channel) ++at;
+    if (at != other.loads.end() && at->channel == load.channel) return true;
+  }
+  return false;
+}
+
+Hops both_ways(const SwitchWays& ways) { return together(ways.up, ways.down, {}); }
 
 /// How the ranks of a box exchange among themselves: by rings, or by NVSwitches that sum where those are faster.
 class Inside {
@@ -41,6 +56,10 @@ class Inside {
   /// Latency of one phase.
   [[nodiscard]] Seconds step() const { return switches_ ? group_.box_switches().figures.step : ring_step(); }
   [[nodiscard]] BytesPerSecond pace() const { return switches_ ? switch_pace() : ring_pace(); }
+  /// What its moves load.
+  [[nodiscard]] Hops hops() const {
+    return switches_ ? both_ways(group_.box_switches()) : group_.hops(group_.inside(), mover_.protocol());
+  }
 
   /// A reduce-scatter or an all-gather of `piece` bytes a rank.
   RankTasks move(Collective phase, Bytes piece, const RankTasks& ready, const MoveCost& cost) const {
@@ -84,6 +103,10 @@ class Outside {
                      : mover_.step(group_.outside()) * static_cast<double>(steps_);
   }
 
+  [[nodiscard]] Hops hops() const {
+    return switches_ ? both_ways(group_.network_switches()) : group_.hops(group_.outside(), mover_.protocol());
+  }
+
   /// Of `piece` bytes a rank.
   RankTasks move(Bytes piece, const RankTasks& ready, const MoveCost& cost) const {
     if (!switches_) return mover_.move(group_.outside(), steps_, piece / count_, ready, cost);
@@ -122,16 +145,21 @@ RankTasks add_hierarchical(Mover& mover, Collective what, Bytes size, const Rank
   RankTasks scattered = ready;
   RankTasks exchanged(group.size());
   RankTasks gathered(group.size());
-  MoveCost cost{.opens = true, .own = size / group.count(), .extra = extra + inside.start() + outside.start()};
+  // Pieces overlap: gathering one with scattering the next, and both with what goes on outside if links are shared.
+  const bool meet_outside = pieces > 1 && meet(inside.hops(), outside.hops());
+  const bool meet_inside = meet_outside || (pieces > 1 && what == all_reduce);
   const auto both = [&](const RankTasks& a, const RankTasks& b) { return join_ranks(mover.plan(), {a, b}); };
+  MoveCost first{.opens = true, .own = size / group.count(), .extra = extra + inside.start() + outside.start()};
+  const auto cost = [&first](bool overlaps) {
+    MoveCost own = std::exchange(first, {});
+    own.overlaps = overlaps;
+    own.copies_apart = overlaps ? kMostCopies : 0;
+    return own;
+  };
   for (std::size_t k = 0; k < pieces; ++k) {
-    if (what != all_gather) {
-      scattered = inside.move(reduce_scatter, piece, scattered, cost);
-      cost = {};
-    }
-    exchanged = outside.move(piece / in_box, both(scattered, exchanged), cost);
-    cost = {};
-    if (what != reduce_scatter) gathered = inside.move(all_gather, piece, both(exchanged, gathered), {});
+    if (what != all_gather) scattered = inside.move(reduce_scatter, piece, scattered, cost(meet_inside));
+    exchanged = outside.move(piece / in_box, both(scattered, exchanged), cost(meet_outside));
+    if (what != reduce_scatter) gathered = inside.move(all_gather, piece, both(exchanged, gathered), cost(meet_inside));
   }
   return what == reduce_scatter ? exchanged : gathered;
 }

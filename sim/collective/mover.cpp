@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 namespace gpuscale {
 
 namespace {
 
 constexpr std::size_t kMostChunks = 64;
+/// More parts of a move than this share one pace: beside other traffic less exact, and cheap on large clusters.
+constexpr std::size_t kMostParts = 32;
+/// Nor do the steps of a move that overlaps others stand apart if they are more transfers than this.
+constexpr std::size_t kMostStepsApart = 128;
 
 /// Ranks that a pattern touches.
 std::vector<bool> touched(const Pattern& pattern, std::size_t ranks) {
@@ -19,20 +24,10 @@ std::vector<bool> touched(const Pattern& pattern, std::size_t ranks) {
   return in;
 }
 
-double heaviest_leg(const Pattern& pattern) {
-  double weight = 0.0;
-  for (const std::vector<Leg>& legs : pattern.channels) {
-    for (const Leg& leg : legs) weight = std::max(weight, leg.weight);
-  }
-  return weight;
-}
-
-/// Counts a coupled transfer in the bytes of its heaviest leg, so that on a link beside others it has the share
-/// of as many flows as it has legs there, as step by step. Alone it takes the same time.
-void share_by_leg(Transfer& whole, double leg) {
-  whole.amount = whole.amount * leg;
-  whole.cap = whole.cap * leg;
-  for (ChannelLoad& load : whole.loads) load.weight /= leg;
+std::size_t count_legs(const Pattern& pattern) {
+  std::size_t count = 0;
+  for (const std::vector<Leg>& legs : pattern.channels) count += legs.size();
+  return count;
 }
 
 Seconds longest_walk(const std::vector<Leg>& legs, std::span<const Seconds> costs, std::size_t ranks,
@@ -50,18 +45,29 @@ Seconds longest_walk(const std::vector<Leg>& legs, std::span<const Seconds> cost
 
 }  // namespace
 
+double heaviest_leg(const Pattern& pattern) {
+  double weight = 0.0;
+  for (const std::vector<Leg>& legs : pattern.channels) {
+    for (const Leg& leg : legs) weight = std::max(weight, leg.weight);
+  }
+  return weight;
+}
+
+void share_by_leg(Transfer& whole, double leg) {
+  whole.amount = whole.amount * leg;
+  whole.cap = whole.cap * leg;
+  for (ChannelLoad& load : whole.loads) load.weight /= leg;
+}
+
 RankTasks join_ranks(PlanBuilder& plan, const std::vector<RankTasks>& several) {
   RankTasks joined;
+  std::map<RankTasks, TaskId> known;
   for (std::size_t i = 0; i < several.front().size(); ++i) {
-    const bool as_before =
-        i > 0 && std::ranges::all_of(several, [i](const RankTasks& tasks) { return tasks[i] == tasks[i - 1]; });
-    if (as_before) {
-      joined.push_back(joined.back());
-      continue;
-    }
     RankTasks own;
     for (const RankTasks& tasks : several) own.push_back(tasks[i]);
-    joined.push_back(plan.join(own));
+    const auto [position, is_new] = known.try_emplace(std::move(own));
+    if (is_new) position->second = plan.join(position->first);
+    joined.push_back(position->second);
   }
   return joined;
 }
@@ -139,27 +145,47 @@ Transfer Mover::transfer(const Hops& hops, Bytes bytes, Seconds latency) const {
 RankTasks Mover::move(const GroupPattern& pattern, std::size_t steps, Bytes bytes, const RankTasks& ready,
                       const MoveCost& cost) {
   if (steps == 0 || pattern.pattern.channels.empty()) return ready;
-  return exchange_.fidelity == Fidelity::stepwise ? move_stepwise(pattern, steps, bytes, ready, cost)
-                                                  : move_coupled(pattern, steps, bytes, ready, cost);
+  const bool few = company_ == Company::others && count_legs(pattern.pattern) * steps <= cost.copies_apart;
+  return exchange_.fidelity == Fidelity::stepwise || few ? move_stepwise(pattern, steps, bytes, ready, cost)
+                                                         : move_coupled(pattern, steps, bytes, ready, cost);
+}
+
+std::span<const GroupPattern> Mover::paced_parts(const GroupPattern& pattern, const MoveCost& cost) const {
+  const std::span<const GroupPattern> whole(&pattern, 1);
+  if (company_ == Company::none || cost.lock_step || cost.one_pace) return whole;
+  if (pattern.parts.empty()) {
+    for (Pattern& part : parts_of(pattern.pattern)) pattern.parts.push_back({.pattern = std::move(part)});
+  }
+  return pattern.parts.size() > 1 && pattern.parts.size() <= kMostParts ? pattern.parts : whole;
 }
 
 RankTasks Mover::move_coupled(const GroupPattern& pattern, std::size_t steps, Bytes bytes, const RankTasks& ready,
                               const MoveCost& cost) {
-  const Hops& hops = hops_of(pattern);
-  const Seconds latency = latency_of(pattern, steps, cost);
-  Transfer whole = transfer(hops, bytes * static_cast<double>(steps), opening(hops, latency, cost));
-  share_by_leg(whole, heaviest_leg(pattern.pattern));
-  const std::vector<bool> in = touched(pattern.pattern, group_.size());
-  RankTasks after;
-  for (std::size_t i = 0; i < in.size(); ++i) {
-    if (!in[i]) continue;
-    after.push_back(ready[i]);
-    slow(whole, group_.ranks()[i]);
+  const std::span<const GroupPattern> parts = paced_parts(pattern, cost);
+  const bool fine = company_ == Company::others && parts.size() * steps <= kMostStepsApart;
+  if (cost.overlaps && fine && steps > 1) {
+    RankTasks done = move_coupled(pattern, 1, bytes, ready, cost);
+    for (std::size_t step = 1; step < steps; ++step) done = move_coupled(pattern, 1, bytes, done, {});
+    return done;
   }
-  const TaskId moved = plan_.add(whole, after);
+  const Hops& all = hops_of(pattern);
   RankTasks done = ready;
-  for (std::size_t i = 0; i < in.size(); ++i) {
-    if (in[i]) done[i] = moved;
+  for (const GroupPattern& part : parts) {
+    const Seconds latency = latency_of(part, steps, cost);
+    Transfer moving = transfer(hops_of(part), bytes * static_cast<double>(steps), opening(all, latency, cost));
+    moving.cap = all.ceiling(group_.topology());
+    share_by_leg(moving, heaviest_leg(part.pattern));
+    const std::vector<bool> in = touched(part.pattern, group_.size());
+    RankTasks after;
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      if (!in[i]) continue;
+      if (after.empty() || after.back() != ready[i]) after.push_back(ready[i]);
+      slow(moving, group_.ranks()[i]);
+    }
+    const TaskId moved = plan_.add(moving, after);
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      if (in[i]) done[i] = moved;
+    }
   }
   return done;
 }

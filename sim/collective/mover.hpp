@@ -14,14 +14,18 @@ struct MoveCost {
   Seconds extra = {};       ///< such as codec work where pieces meet
   std::size_t at_once = 1;  ///< ranks that each rank sends to at the same time
   bool lock_step = false;   ///< no rank begins a step before all have finished the one before
+  bool overlaps = false;    ///< other moves of the exchange use its links between its steps
+  /// If it has no more copies than this, each is a transfer: ranks that end early then begin early what follows.
+  std::size_t copies_apart = 0;
+  bool one_pace = false;  ///< ranks that have nothing to do with each other move at one pace too
 };
 
 /// Whether anything else is in the plan of an exchange. Alone, its tasks name only the channels that can hold it and no
 /// lanes of ranks, which is all that its time depends on.
 enum class Company { none, others };
 
-/// Turns the moves of an algorithm into tasks, as one coupled transfer or with every step of every rank a
-/// flow of its own. An algorithm is written once, against this.
+/// Turns the moves of an algorithm into tasks, as one coupled transfer for the ranks that wait for each other or with
+/// every step of every rank a flow of its own. An algorithm is written once, against this.
 class Mover {
  public:
   Mover(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, Protocol protocol,
@@ -63,6 +67,8 @@ class Mover {
                          const MoveCost& cost);
   RankTasks move_stepwise(const GroupPattern& pattern, std::size_t steps, Bytes bytes, const RankTasks& ready,
                           const MoveCost& cost);
+  /// What has a pace of its own in a coupled move: the parts of the pattern if they are few, else all of it.
+  [[nodiscard]] std::span<const GroupPattern> paced_parts(const GroupPattern& pattern, const MoveCost& cost) const;
   [[nodiscard]] Seconds latency_of(const GroupPattern& pattern, std::size_t steps, const MoveCost& cost) const;
   /// What each rank sent and received in a step becomes what it waits for; in lock step, what all did.
   void pass_on(const std::vector<RankTasks>& settled, RankTasks& before, bool lock_step);
@@ -74,6 +80,13 @@ class Mover {
   Protocol protocol_;
   Company company_;
 };
+
+/// The bytes of the heaviest leg for each byte of a pattern.
+double heaviest_leg(const Pattern& pattern);
+
+/// Counts a coupled transfer in the bytes of its heaviest leg, so that on a link beside others it has the share
+/// of as many flows as it has legs there, as step by step. Alone it takes the same time.
+void share_by_leg(Transfer& whole, double leg);
 
 /// Per rank, the task at which all of several are done. Ranks in the same coupled transfers have the same.
 RankTasks join_ranks(PlanBuilder& plan, const std::vector<RankTasks>& several);

@@ -13,6 +13,9 @@ namespace {
 /// Chunks of a line are of this size or twice it, and no more than so many.
 constexpr Bytes kLineChunk{131072.0};
 constexpr double kMostInLine = 1024.0;
+/// A switch adds up what it has from all ranks and keeps little, so that no rank runs ahead of the others; step by step
+/// none does by more than one of so many chunks.
+constexpr std::size_t kChunksInSwitch = 64;
 
 std::size_t chunks_in_line(Bytes bytes) {
   const double count = std::clamp(bytes / kLineChunk, 1.0, kMostInLine);
@@ -23,18 +26,22 @@ std::size_t chunks_in_line(Bytes bytes) {
 
 RankTasks Mover::pass_along(const GroupPattern& lines, Bytes bytes, const RankTasks& ready, const MoveCost& cost) {
   const Hops& hops = hops_of(lines);
-  const double fill = static_cast<double>(lines.pattern.channels.front().size()) - 1.0;
+  const std::size_t fill = lines.pattern.channels.front().size() - 1;
   const std::size_t count = chunks_in_line(bytes);
   const Bytes chunk = bytes / static_cast<double>(count);
-  const Seconds latency = hops.latency * (fill + 1.0);  // chunks follow each other without a pause
+  const Seconds latency = hops.latency * static_cast<double>(fill + 1);  // chunks follow each other without a pause
+  const Seconds opened = opening(hops, latency, cost);
   if (exchange_.fidelity == Fidelity::coupled) {
-    MoveCost filled = cost;
-    filled.extra += chunk * fill / pace(lines);
-    Transfer whole = transfer(hops, bytes, opening(hops, latency, filled));
+    // A leg is busy from some time of the fill on, the middle one from half of it on.
+    const Seconds half = chunk * (static_cast<double>(fill) / 2.0) / pace(lines);
+    Transfer whole = transfer(hops, bytes, opened + half);
+    share_by_leg(whole, heaviest_leg(lines.pattern));
     for (const Participant& rank : group_.ranks()) slow(whole, rank);
-    return RankTasks(group_.size(), plan_.add(whole, ready));
+    const TaskId moved = plan_.add(whole, ready);
+    const Work drain{.activity = Activity::exchange, .duration = half, .label = exchange_.label};
+    return RankTasks(group_.size(), plan_.add(drain, {moved}));
   }
-  const Seconds first = opening(hops, latency, cost) - latency;
+  const Seconds first = opened - latency;
   std::vector<RankTasks> arrived(group_.size());
   for (const std::vector<Leg>& legs : lines.pattern.channels) {
     RankTasks previous(legs.size());  // per leg, its chunk before
@@ -76,18 +83,21 @@ RankTasks Mover::move(const SwitchWays& ways, const SwitchShares& shares, Bytes 
   }
   // What comes down was sent up just before, so neither way runs ahead of the pace of all.
   const BytesPerSecond most = std::min(both.ceiling(group_.topology()), both.pace(group_.topology()));
-  const TaskId all_ready = plan_.join(ready);
-  RankTasks parts;
-  for (std::size_t rank = 0; rank < ways.ranks.size(); ++rank) {
-    const SwitchWay& way = ways.ranks[rank];
-    for (const Hops& one : {together(way.up, {}, {.up = shares.up}), together({}, way.down, {.down = shares.down})}) {
-      Transfer part = transfer(one, bytes, before);
-      part.cap = most;
-      slow(part, group_.ranks()[rank]);
-      parts.push_back(plan_.add(part, {all_ready}));
+  TaskId done = plan_.join(ready);
+  for (std::size_t chunk = 0; chunk < kChunksInSwitch; ++chunk) {
+    RankTasks parts;
+    for (std::size_t rank = 0; rank < ways.ranks.size(); ++rank) {
+      const SwitchWay& way = ways.ranks[rank];
+      for (const Hops& one : {together(way.up, {}, {.up = shares.up}), together({}, way.down, {.down = shares.down})}) {
+        Transfer part = transfer(one, bytes / static_cast<double>(kChunksInSwitch), chunk == 0 ? before : Seconds());
+        part.cap = most;
+        slow(part, group_.ranks()[rank]);
+        parts.push_back(plan_.add(part, {done}));
+      }
     }
+    done = plan_.join(parts);
   }
-  return RankTasks(group_.size(), plan_.join(parts));
+  return RankTasks(group_.size(), done);
 }
 
 }  // namespace gpuscale

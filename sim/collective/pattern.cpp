@@ -1,5 +1,9 @@
 #include "collective/pattern.hpp"
 
+#include <algorithm>
+#include <map>
+#include <numeric>
+
 namespace gpuscale {
 
 namespace {
@@ -13,7 +17,54 @@ void grow(std::size_t first, std::size_t last, std::size_t parent, std::size_t l
   grow(middle + 1, last, middle, level + 1, edges);
 }
 
+/// Sets of ranks that legs join, each known by its lowest rank.
+class JoinedRanks {
+ public:
+  explicit JoinedRanks(const Pattern& pattern) {
+    for (const std::vector<Leg>& legs : pattern.channels) {
+      for (const Leg& leg : legs) join(leg.from, leg.to);
+    }
+  }
+
+  std::size_t lowest(std::size_t rank) {
+    while (below_[rank] != rank) rank = below_[rank] = below_[below_[rank]];
+    return rank;
+  }
+
+ private:
+  void join(std::size_t a, std::size_t b) {
+    const std::size_t known = below_.size();
+    if (std::max(a, b) >= known) {
+      below_.resize(std::max(a, b) + 1);
+      std::iota(below_.begin() + static_cast<std::ptrdiff_t>(known), below_.end(), known);
+    }
+    const std::size_t first = lowest(a);
+    const std::size_t second = lowest(b);
+    below_[std::max(first, second)] = std::min(first, second);
+  }
+
+  std::vector<std::size_t> below_ = {};
+};
+
 }  // namespace
+
+std::vector<Pattern> parts_of(const Pattern& pattern) {
+  JoinedRanks joined(pattern);
+  std::vector<Pattern> parts;
+  std::map<std::size_t, std::size_t> numbers;  // of parts, by their lowest rank
+  for (const std::vector<Leg>& legs : pattern.channels) {
+    std::vector<bool> met(parts.size(), false);  // by part, whether the channel has legs of it
+    for (const Leg& leg : legs) {
+      const std::size_t number = numbers.try_emplace(joined.lowest(leg.from), numbers.size()).first->second;
+      if (number == parts.size()) parts.emplace_back();
+      met.resize(parts.size(), false);
+      if (!met[number]) parts[number].channels.emplace_back();
+      met[number] = true;
+      parts[number].channels.back().push_back(leg);
+    }
+  }
+  return parts;
+}
 
 Pattern line_of(const std::vector<std::size_t>& ranks) {
   Pattern pattern{.channels = {{}}};

@@ -27,6 +27,10 @@ struct Pattern {
   bool operator==(const Pattern&) const = default;
 };
 
+/// What a pattern does among ranks that have nothing to do with the others, part by part in the order of their first
+/// legs: pairs that swap, rings of single boxes.
+std::vector<Pattern> parts_of(const Pattern& pattern);
+
 /// Each of the ranks to the one after it.
 Pattern line_of(const std::vector<std::size_t>& ranks);
 /// A child and its parent in a tree, `level` legs below the root.

@@ -21,6 +21,7 @@ struct GroupPattern {
   Pattern pattern = {};
   mutable std::array<std::optional<Hops>, kProtocolNames.size()> hops = {};
   mutable std::array<std::optional<Hops>, kProtocolNames.size()> binding = {};  ///< see RankGroup::binding_hops()
+  mutable std::vector<GroupPattern> parts = {};  ///< see parts_of(); empty until asked for
 };
 
 /// An algorithm and protocol for exchanges of one kind and size on one group.
