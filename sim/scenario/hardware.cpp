@@ -73,7 +73,7 @@ int slots(const ClusterSpec& cluster) {
   return static_cast<int>(here) * cluster.nodes;
 }
 
-Hardware read_hardware(YamlValue& root, const std::string& framework, Reading& reading) {
+Hardware read_hardware(YamlValue& root, const UsualFramework& usual, Reading& reading) {
   Scenario scenario;
   SoundParts sound;
   const bool all_gpus = fill_in_gpus(root);
@@ -85,8 +85,8 @@ Hardware read_hardware(YamlValue& root, const std::string& framework, Reading& r
     sound.cluster = reading.problems().size() == before;
   }
   const YamlValue* written = reader.find("framework");
-  if (!framework.empty()) {
-    const YamlValue fallback = text_value(framework, root);
+  if (usual) {
+    const YamlValue fallback = text_value(usual(scenario.cluster.gpu), root);
     scenario.job.framework = read_framework(written != nullptr ? *written : fallback, "framework", reading);
   }
   if (sound.cluster && all_gpus) scenario.cluster.gpus = std::max(1, slots(scenario.cluster));
@@ -97,7 +97,7 @@ Hardware read_hardware(YamlValue& root, const std::string& framework, Reading& r
 }  // namespace
 
 Hardware load_hardware(const std::optional<std::filesystem::path>& file, const std::vector<Setting>& settings,
-                       const std::string& framework, const Library& library) {
+                       const UsualFramework& usual, const Library& library) {
   YamlValue root;
   root.kind = YamlKind::map;
   if (file) root = as_scenario(read_document(*file), *file);
@@ -105,7 +105,7 @@ Hardware load_hardware(const std::optional<std::filesystem::path>& file, const s
   std::vector<Problem> setting_problems;
   apply_settings(root, settings, setting_problems);
   reading.note(std::move(setting_problems));
-  Hardware hardware = read_hardware(root, framework, reading);
+  Hardware hardware = read_hardware(root, usual, reading);
   if (!reading.problems().empty()) throw ScenarioError(reading.problems());
   hardware.provenance = reading.provenance();
   return hardware;

@@ -4,6 +4,7 @@
 /// The hardware of a scenario without its job: what `topo` and `exchange` look at.
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,12 +23,15 @@ struct Hardware {
   std::vector<std::string> provenance = {};  ///< data files used, with their dates
 };
 
+/// The framework that is meant where nothing names one.
+using UsualFramework = std::function<std::string(const Gpu&)>;
+
 /// Reads the keys `cluster` and `framework` of a scenario and no others. The file may also be a machine
 /// file or a cluster file; without one, the settings say everything. Where nothing says how many GPUs,
-/// all slots of all nodes are meant; without a framework it is `framework`, and if that is
-/// empty, none is read.
+/// all slots of all nodes are meant; without a framework it is what `usual` says of the GPU, and if that
+/// is empty, none is read.
 /// \throws ScenarioError with every problem found.
 Hardware load_hardware(const std::optional<std::filesystem::path>& file, const std::vector<Setting>& settings,
-                       const std::string& framework, const Library& library);
+                       const UsualFramework& usual, const Library& library);
 
 }  // namespace gpuscale

@@ -77,7 +77,7 @@ void check_collectives(const MeasuredRow& row, const CheckContext& context, RowR
     result.reason = fmt::format("{} is no collective or algorithm", in_quotes(what ? row.algorithm : row.collective));
     return;
   }
-  const Hardware hardware = load_hardware(std::nullopt, row.settings, "", context.library);
+  const Hardware hardware = load_hardware(std::nullopt, row.settings, {}, context.library);
   const Cluster cluster = build_cluster(hardware.cluster);
   if (result.machine.empty()) result.machine = hardware.cluster.machine.id;
   Exchange exchange;

@@ -151,6 +151,13 @@ TEST_SUITE("exchange") {
     CHECK(bus_bandwidth(kDgx1 + " --ranks 0-3") > 0);
   }
 
+  TEST_CASE("an exchange goes by the NCCL of the cards' time unless another is named") {
+    const std::string h100 = "exchange --bytes 1M --machine dgx-h100 --gpu h100-sxm";
+    CHECK(contains(gpuscale_with(h100).out, "as pytorch-2 does it"));
+    CHECK(contains(gpuscale_with(h100 + " --framework pytorch-ddp").out, "as pytorch-ddp does it"));
+    CHECK(contains(gpuscale_with("exchange --bytes 1M" + kDgx1).out, "as pytorch-ddp does it"));
+  }
+
   TEST_CASE("direct copies that a scenario forbids are missed by every exchange") {
     for (const std::string& machine : {kDgx1, kPlx + " --set cluster.peer_to_peer=true"}) {
       CAPTURE(machine);

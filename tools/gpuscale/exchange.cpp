@@ -19,7 +19,8 @@ namespace gpuscale::tool {
 
 namespace {
 
-constexpr const char* kUsualFramework = "pytorch-ddp";
+/// NCCL as it is used with cards of that time: those before Ampere were measured with versions of 2017 to 2020.
+std::string usual_framework(const Gpu& gpu) { return gpu.launched < "2020" ? "pytorch-ddp" : "pytorch-2"; }
 
 /// The words of the options, as they were given.
 struct ExchangeWords {
@@ -83,7 +84,9 @@ int exchange_command(const Invocation& invocation) {
   ExchangeWords words;
   OutputOptions output;
   hardware_options.add_to(parser);
-  parser.value("framework", "NAME", hardware_options.framework, "whose transport carries it (default: pytorch-ddp)");
+  parser.value("framework", "NAME", hardware_options.framework,
+               "whose transport carries it (default: pytorch-2, with NCCL 2.27, for GPUs launched in 2020 or later and "
+               "pytorch-ddp, with NCCL as of 2019, for older ones)");
   parser.value("transport", "NAME", words.transport, "the transport itself, in place of a framework's");
   words.add_to(parser);
   output.add_to(parser);
@@ -92,7 +95,7 @@ int exchange_command(const Invocation& invocation) {
   if (!parser.parse(invocation.arguments)) return kDone;
   static_cast<void>(read_format(output.format));
   ExchangeQuery query = query_of(words);
-  Hardware hardware = hardware_options.load(invocation, kUsualFramework);
+  Hardware hardware = hardware_options.load(invocation, &usual_framework);
   if (!words.transport.empty()) {
     hardware.framework.transport = load_transport(words.transport, open_library(invocation));
     hardware.framework.id = words.transport;

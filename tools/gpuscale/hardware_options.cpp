@@ -54,13 +54,13 @@ std::vector<std::filesystem::path> HardwareOptions::inputs() const {
   return paths;
 }
 
-Hardware HardwareOptions::load(const Invocation& invocation, const std::string& usual_framework) const {
+Hardware HardwareOptions::load(const Invocation& invocation, const UsualFramework& usual) const {
   if (files.size() > 1) throw UsageError("give one file");
   if (files.empty() && machine.empty()) throw UsageError("give a scenario or machine file, or --machine NAME");
   const std::optional<std::filesystem::path> file =
       files.empty() ? std::nullopt : std::optional<std::filesystem::path>(files.front());
   try {
-    return load_hardware(file, settings(), usual_framework, open_library(invocation));
+    return load_hardware(file, settings(), usual, open_library(invocation));
   } catch (const ScenarioError& error) {
     std::vector<Problem> problems;
     for (const Problem& problem : error.problems()) problems.push_back(in_own_words(problem));

@@ -26,8 +26,8 @@ struct HardwareOptions {
 
   void add_to(ArgumentParser& parser);
   /// \throws UsageError if neither a file nor a machine is given; ScenarioError for bad input
-  /// \param usual_framework where nothing names one; empty: none is read
-  [[nodiscard]] Hardware load(const Invocation& invocation, const std::string& usual_framework = "") const;
+  /// \param usual the framework where nothing names one; empty: none is read
+  [[nodiscard]] Hardware load(const Invocation& invocation, const UsualFramework& usual = {}) const;
 
   /// What may be files that are read; a name is no file and does no harm here.
   [[nodiscard]] std::vector<std::filesystem::path> inputs() const;
