@@ -102,12 +102,17 @@ PathTimes path_times(const Plan& plan, const Timeline& timeline) {
   return times;
 }
 
-Seconds busiest_compute(const Plan& plan) {
+std::vector<Seconds> compute_of_lanes(const Plan& plan) {
   std::vector<Seconds> lanes(plan.lane_count());
   for (std::size_t i = 0; i < plan.size(); ++i) {
     const Task& task = plan.task(TaskId(i));
     if (task.activity == Activity::compute && task.lane.valid()) lanes[task.lane.index()] += task.duration;
   }
+  return lanes;
+}
+
+Seconds busiest_compute(const Plan& plan) {
+  const std::vector<Seconds> lanes = compute_of_lanes(plan);
   return lanes.empty() ? Seconds() : *std::ranges::max_element(lanes);
 }
 

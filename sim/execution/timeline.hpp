@@ -52,6 +52,9 @@ PathTimes path_times(const Plan& plan, const Timeline& timeline);
 
 inline constexpr std::string_view kSlowedCompute = "compute slowed by exchanges";
 
+/// Compute of each lane, alone at full speed.
+std::vector<Seconds> compute_of_lanes(const Plan& plan);
+
 /// Compute of the lane that has most of it, alone at full speed: of a pipeline, its slowest stage without bubbles.
 Seconds busiest_compute(const Plan& plan);
 

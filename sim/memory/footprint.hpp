@@ -29,11 +29,11 @@ struct Footprint {
 
 /// A footprint beside the card it must fit on.
 struct MemoryReport {
-  Footprint footprint;                 ///< of the fullest rank
-  std::vector<Footprint> stages = {};  ///< by pipeline stage
-  Bytes capacity = {};                 ///< of the card
-  bool fits = true;
-  double largest_batch_per_gpu = 0;  ///< samples a GPU could hold, all else equal; 0 if none
+  Footprint footprint;                 ///< of the fullest rank; of unlike cards that with least room left
+  std::vector<Footprint> stages = {};  ///< by pipeline stage; of unlike batches those of the largest
+  Bytes capacity = {};                 ///< of that rank's card
+  bool fits = true;                    ///< on every card
+  double largest_batch_per_gpu = 0;    ///< samples a GPU could hold, all else equal; 0 if none
 };
 
 /// Layers of one rank whose activations are alive as often as `alive` says: once for each microbatch in flight.

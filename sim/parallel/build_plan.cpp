@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <numeric>
+#include <set>
+#include <utility>
 
 #include "collective/all_reduce.hpp"
 #include "parallel/step_builder.hpp"
@@ -50,14 +53,21 @@ int shard_size(const ParallelConfig& parallel, const RankGrid& grid, const Clust
   return size;
 }
 
-/// By rank: the number of its role. One for each stage, or each rank alone.
-std::vector<std::size_t> first_roles(const RankGrid& grid, bool fold) {
+/// By rank: the number of its role. One for each kind of rank on each stage.
+std::vector<std::size_t> first_roles(const RankGrid& grid, const RankKinds& kinds) {
   std::vector<std::size_t> roles;
-  std::map<int, std::size_t> numbers;
-  for (std::size_t rank = 0; rank < static_cast<std::size_t>(grid.size()); ++rank) {
-    const int stage = grid.place(rank, RankAxis::pipeline);
-    roles.push_back(fold ? numbers.try_emplace(stage, numbers.size()).first->second : rank);
+  std::map<std::pair<int, std::size_t>, std::size_t> numbers;
+  for (std::size_t rank = 0; rank < kinds.of_rank.size(); ++rank) {
+    const std::pair key(grid.place(rank, RankAxis::pipeline), kinds.of_rank[rank]);
+    roles.push_back(numbers.try_emplace(key, numbers.size()).first->second);
   }
+  return roles;
+}
+
+/// Every rank with a role of its own.
+std::vector<std::size_t> roles_alone(std::size_t ranks) {
+  std::vector<std::size_t> roles(ranks);
+  std::iota(roles.begin(), roles.end(), std::size_t{0});
   return roles;
 }
 
@@ -68,7 +78,7 @@ struct Ranks {
 
 /// Lanes for every role, and ranks on the lanes of their roles.
 Ranks add_ranks(PlanBuilder& plan, const Job& job, const ClusterSpec& spec, const Cluster& cluster,
-                const RankGrid& grid, std::vector<std::size_t> roles) {
+                const RankGrid& grid, const RankKinds& kinds, std::vector<std::size_t> roles) {
   Ranks ranks;
   ranks.all.roles = std::move(roles);
   const bool shared = job.framework.host.shared;
@@ -76,11 +86,12 @@ Ranks add_ranks(PlanBuilder& plan, const Job& job, const ClusterSpec& spec, cons
   for (std::size_t rank = 0; rank < ranks.all.roles.size(); ++rank) {
     const std::string& name = cluster.topology.device(cluster.ranks[rank]).name;
     if (ranks.all.roles[rank] == ranks.roles.size()) {
-      Role role{.stage = grid.place(rank, RankAxis::pipeline)};
+      Role role{.stage = grid.place(rank, RankAxis::pipeline), .kind = kinds.of_rank[rank]};
+      const Gpu& gpu = card(spec, kinds.kinds[role.kind].card);
       role.self = {.gpu = cluster.ranks[rank],
                    .compute = plan.add_lane(name + " compute"),
-                   .memory_bandwidth = spec.gpu.memory_bandwidth,
-                   .stream_bandwidth = spec.gpu.memory_bandwidth * spec.gpu.family.stream.memory};
+                   .memory_bandwidth = gpu.memory_bandwidth,
+                   .stream_bandwidth = gpu.memory_bandwidth * gpu.family.stream.memory};
       role.host = shared ? shared_host : plan.add_lane(name + " host");
       ranks.roles.push_back(role);
     }
@@ -124,7 +135,6 @@ void note_facts(StepBuilder& step) {
   result.parameters = parameter_count(whole);
   result.model_flop = forward_flop_per_sample(whole) * (step.job.forward_only ? 1.0 : kForwardAndBackward) * samples;
   result.work = step.work;
-  result.times = step.times;
   result.parts = step.parts;
   result.passes = step.passes;
   result.undivided = step.undivided;
@@ -153,7 +163,8 @@ PlannedStep plan_transfer(const Job& job, const ClusterSpec& spec, const Cluster
   PlannedStep step;
   PlanBuilder plan;
   const RankGrid grid{.data = static_cast<int>(cluster.ranks.size())};
-  const Ranks ranks = add_ranks(plan, job, spec, cluster, grid, first_roles(grid, false));
+  const Ranks ranks = add_ranks(plan, job, spec, cluster, grid, rank_kinds(job, spec, cluster, grid),
+                                roles_alone(cluster.ranks.size()));
   Exchange exchange;
   exchange.values = static_cast<double>(job.transfer->numbers);
   exchange.size = storage_size(job.precision) * exchange.values;
@@ -186,6 +197,47 @@ void refuse_too_many_tasks(const StepBuilder& step) {
                                              tasks, kMostTasks, way_out)}});
 }
 
+/// What each kind of rank does, its card's times and its own batch among it.
+std::vector<KindOfRank> kinds_of_ranks(const StepBuilder& step, const RankKinds& kinds) {
+  std::vector<KindOfRank> result;
+  for (const RankKind& kind : kinds.kinds) {
+    KindOfRank added{.kind = kind};
+    if (kind.samples != step.batch.replica)
+      added.work = rank_work(step.job, step.grid, kind.samples / step.job.parallel.pipeline.microbatches);
+    added.times = layer_times(added.work ? *added.work : step.work, card(step.spec, kind.card), step.job);
+    result.push_back(std::move(added));
+  }
+  for (const std::size_t kind : kinds.of_rank) ++result[kind].ranks;
+  return result;
+}
+
+/// Layer by layer what the slowest of these kinds takes.
+std::vector<LayerTime> slowest_times(const StepBuilder& step, const std::set<std::size_t>& kinds) {
+  std::vector<LayerTime> slowest = step.kinds[*kinds.begin()].times;
+  for (const std::size_t kind : kinds) {
+    const std::vector<LayerTime>& times = step.kinds[kind].times;
+    for (std::size_t layer = 0; layer < slowest.size(); ++layer) {
+      slowest[layer].forward = std::max(slowest[layer].forward, times[layer].forward);
+      slowest[layer].backward = std::max(slowest[layer].backward, times[layer].backward);
+    }
+  }
+  return slowest;
+}
+
+/// What layers take on each stage; one list where all stages have the same cards.
+StageTimes stage_times(const StepBuilder& step) {
+  if (step.kinds.size() == 1) return {step.kinds.front().times};
+  StageTimes stages;
+  bool alike = true;
+  for (int stage = 0; stage < step.grid.pipeline; ++stage) {
+    const std::set<std::size_t> kinds = step.kinds_of(stage);
+    alike = alike && kinds == step.kinds_of(0);
+    stages.push_back(slowest_times(step, kinds));
+  }
+  if (alike) stages.resize(1);
+  return stages;
+}
+
 /// The layers of one pass, those before a layer split with each rank's own part of the whole batch.
 ModelWork work_of_passes(const Job& job, const RankGrid& grid, const BatchSizes& batch, std::size_t& undivided) {
   ModelWork work = rank_work(job, grid, pass_size(job, grid, batch));
@@ -199,26 +251,27 @@ ModelWork work_of_passes(const Job& job, const RankGrid& grid, const BatchSizes&
 
 /// The whole step; ranks of one role are simulated once. \throws NotAlike if they differ
 PlannedStep plan_step(const Job& job, const ClusterSpec& spec, const Cluster& cluster, PlanTimer plan_time,
-                      const std::vector<std::size_t>& roles) {
+                      const RankKinds& kinds, const std::vector<std::size_t>& roles) {
   const RankGrid grid = rank_grid(job.parallel, static_cast<int>(cluster.ranks.size()));
   const BatchSizes batch = batch_sizes(job, grid);
   std::size_t undivided = 0;
   ModelWork work = work_of_passes(job, grid, batch, undivided);
   PlanBuilder plan;
-  Ranks ranks = add_ranks(plan, job, spec, cluster, grid, roles);
+  Ranks ranks = add_ranks(plan, job, spec, cluster, grid, kinds, roles);
   StepBuilder step{.job = job,
                    .spec = spec,
                    .cluster = cluster,
                    .grid = grid,
                    .batch = batch,
                    .work = std::move(work),
+                   .kind_of_rank = kinds.of_rank,
                    .undivided = undivided,
                    .shard = shard_size(job.parallel, grid, cluster),
                    .plan = std::move(plan),
                    .roles = std::move(ranks.roles),
                    .exchanges = GroupExchanges(cluster, std::move(ranks.all), job.framework.transport, plan_time)};
-  step.times = layer_times(step.work, spec.gpu, job);
-  step.parts = cut_into_parts(step.work, step.times, job.parallel.pipeline);
+  step.kinds = kinds_of_ranks(step, kinds);
+  step.parts = cut_into_parts(step.work, stage_times(step), job.parallel.pipeline);
   step.tied = copy_tied_tables(step.work, step.parts);
   const std::int64_t pass = pass_size(job, grid, batch);
   step.passes = job.parallel.model.degree > 1 ? (batch.replica + pass - 1) / pass : job.parallel.pipeline.microbatches;
@@ -243,6 +296,12 @@ PlannedStep plan_step(const Job& job, const ClusterSpec& spec, const Cluster& cl
   if (averages) add_parameter_average(step);
   add_input(step);
   note_most_sent(step.result);
+  for (const Role& role : step.roles) {
+    step.kinds[role.kind].lanes.push_back(role.self.compute);
+    step.kinds[role.kind].last.push_back(role.last);
+  }
+  step.result.kinds = std::move(step.kinds);
+  step.result.kind_of_rank = std::move(step.kind_of_rank);
   step.result.stands_for = step.exchanges.merge_channels(step.plan);
   step.result.plan = std::move(step.plan).build();
   return std::move(step.result);
@@ -252,27 +311,38 @@ PlannedStep plan_step(const Job& job, const ClusterSpec& spec, const Cluster& cl
 Job shortened(Job job, const RankGrid& grid) {
   PipelineConfig& pipeline = job.parallel.pipeline;
   if (job.parallel.model.degree > 1) return job;
-  const std::int64_t samples = batch_sizes(job, grid).replica / pipeline.microbatches;
+  const BatchSizes batch = batch_sizes(job, grid);
+  const std::int64_t samples = job.parallel.batch_split == BatchSplit::even
+                                   ? batch.replica / pipeline.microbatches * grid.data
+                                   : batch.global / pipeline.microbatches;
   pipeline.microbatches = std::min<std::int64_t>(pipeline.microbatches, pipeline.stages);
   pipeline.micro_batch = 0;
-  job.batch = {.samples = samples * pipeline.microbatches * grid.data, .per_gpu = false};
+  job.batch = {.samples = samples * pipeline.microbatches, .per_gpu = false};
   job.parallel.average_every = std::min<std::int64_t>(job.parallel.average_every, 2);
   return job;
 }
 
-/// By rank: the number of its role, the same for ranks that do the same at the same time. Starts with one role a
-/// stage and parts those that a short step shows to differ, until none do.
+/// The ranks of a job with so many microbatches of the same size in place of others.
+RankKinds shortened(RankKinds kinds, std::int64_t microbatches, std::int64_t few) {
+  for (RankKind& kind : kinds.kinds) kind.samples = kind.samples / microbatches * few;
+  return kinds;
+}
+
+/// By rank: the number of its role, the same for ranks that do the same at the same time. Starts with one role for each
+/// kind of rank on each stage and parts those that a short step shows to differ, until none do.
 std::vector<std::size_t> alike_ranks(const Job& job, const ClusterSpec& spec, const Cluster& cluster,
-                                     PlanTimer plan_time, const RankGrid& grid) {
+                                     PlanTimer plan_time, const RankGrid& grid, const RankKinds& kinds) {
   constexpr std::size_t kFewRanks = 4;  // a role must stand for so many on average to be worth the search
-  const std::vector<std::size_t> alone = first_roles(grid, false);
+  const std::vector<std::size_t> alone = roles_alone(cluster.ranks.size());
   if (!may_fold(job, grid)) return alone;
   const auto count = [](const std::vector<std::size_t>& of) { return 1 + *std::ranges::max_element(of); };
   const Job brief = shortened(job, grid);
-  std::vector<std::size_t> roles = first_roles(grid, true);
+  const RankKinds brief_kinds =
+      shortened(kinds, job.parallel.pipeline.microbatches, brief.parallel.pipeline.microbatches);
+  std::vector<std::size_t> roles = first_roles(grid, kinds);
   while (true) {
     try {
-      plan_step(brief, spec, cluster, plan_time, roles);
+      plan_step(brief, spec, cluster, plan_time, brief_kinds, roles);
       return roles;
     } catch (const NotAlike& differ) {
       const bool worth_it = count(differ.roles) > count(roles) && count(differ.roles) * kFewRanks <= alone.size();
@@ -347,7 +417,9 @@ PlannedStep build_plan(const Job& job, const ClusterSpec& spec, const Cluster& c
   const RankGrid grid = rank_grid(job.parallel, static_cast<int>(cluster.ranks.size()));
   Job settled = job;
   settled.parallel.pipeline.microbatches = microbatch_count(job, batch_sizes(job, grid));
-  return plan_step(settled, spec, cluster, plan_time, alike_ranks(settled, spec, cluster, plan_time, grid));
+  const RankKinds kinds = rank_kinds(settled, spec, cluster, grid);
+  return plan_step(settled, spec, cluster, plan_time, kinds,
+                   alike_ranks(settled, spec, cluster, plan_time, grid, kinds));
 }
 
 }  // namespace gpuscale

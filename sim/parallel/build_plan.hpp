@@ -1,11 +1,14 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "parallel/job.hpp"
 #include "parallel/layer_times.hpp"
 #include "parallel/rank_grid.hpp"
+#include "parallel/rank_kinds.hpp"
 #include "parallel/stages.hpp"
 #include "plan/plan.hpp"
 #include "topology/cluster.hpp"
@@ -42,20 +45,31 @@ struct SentBytes {
 /// Of the tasks that update the weights.
 inline constexpr std::string_view kUpdateLabel = "optimizer";
 
+/// What ranks do that have the same card and the same number of samples.
+struct KindOfRank {
+  RankKind kind = {};
+  std::size_t ranks = 0;
+  std::optional<ModelWork> work = {};  ///< of one pass, where it is not that of all ranks
+  std::vector<LayerTime> times = {};   ///< by layer of a pass
+  std::vector<LaneId> lanes = {};      ///< on which those compute that were simulated
+  std::vector<TaskId> last = {};       ///< tasks of theirs
+};
+
 /// A plan and what a report wants to know about how it was made.
 struct PlannedStep {
   Plan plan;
   int steps = 1;  ///< training steps in the plan: several where an exchange closes several
   RankGrid grid;
   BatchSizes batch;
-  std::vector<LayerTime> times;  ///< by layer of `work`
-  ModelWork work;                ///< of one pass of one rank
-  std::vector<ModelPart> parts;  ///< of the model, in its order
-  std::int64_t passes = 1;       ///< microbatches, or sub-batches whose activations are alive together
-  std::size_t undivided = 0;     ///< layers before a layer split, computed once a step
-  int shard = 1;                 ///< copies among which ZeRO shares out
-  Flop model_flop;               ///< forward and backward of the whole job, one step
-  double parameters = 0;         ///< of the whole model
+  ModelWork work;                         ///< of one pass of one rank; of an even share where batches differ
+  std::vector<KindOfRank> kinds;          ///< in order of the ranks; one where GPUs and batches are alike
+  std::vector<std::size_t> kind_of_rank;  ///< by number
+  std::vector<ModelPart> parts;           ///< of the model, in its order
+  std::int64_t passes = 1;                ///< microbatches, or sub-batches whose activations are alive together
+  std::size_t undivided = 0;              ///< layers before a layer split, computed once a step
+  int shard = 1;                          ///< copies among which ZeRO shares out
+  Flop model_flop;                        ///< forward and backward of the whole job, one step
+  double parameters = 0;                  ///< of the whole model
   std::int64_t tokens_per_sample = 0;
   std::vector<SentBytes> sent;
   Bytes sent_per_gpu;  ///< by a rank in a step, encoded: of the stage that sends most
@@ -65,6 +79,9 @@ struct PlannedStep {
   std::size_t exchanges = 0;                              ///< gradient exchanges in a step
   std::size_t roles = 1;                                  ///< ranks that were simulated
   std::vector<ChannelId> stands_for;                      ///< by channel: the simulated one it is like
+
+  /// Of one pass of a rank of a kind.
+  [[nodiscard]] const ModelWork& work_of(const KindOfRank& kind) const { return kind.work ? *kind.work : work; }
 };
 
 /// The work of one rank for so many samples of a pass. \throws ScenarioError if the model's layers do not join.

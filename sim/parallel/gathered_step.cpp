@@ -34,7 +34,7 @@ class GatheredStep {
     const Exchange outputs = step_.exchange_of(output, "output", CodecKind::none);
     const TaskId gathered = sum_on_first(outputs);
     Role& first = step_.roles.front();
-    const LayerTime& time = step_.times[loss];
+    const LayerTime& time = step_.time(0, loss);
     const std::uint32_t label = step_.plan.label("loss of the whole batch");
     first.last =
         add_layer_work(step_, first, time.host_forward + time.host_backward, (time.forward + time.backward) * ranks,
@@ -86,10 +86,11 @@ class GatheredStep {
     const std::size_t count = loss_layer(step_.work);
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t layer = forward ? i : count - 1 - i;
-      const LayerTime& time = step_.times[layer];
       const std::uint32_t label =
           step_.plan.label(step_.work.layers[layer].name + (forward ? " forward" : " backward"));
-      for (Role& role : step_.roles) {
+      for (std::size_t rank = 0; rank < step_.roles.size(); ++rank) {
+        const LayerTime& time = step_.time(rank, layer);
+        Role& role = step_.roles[rank];
         role.last = add_layer_work(step_, role, forward ? time.host_forward : time.host_backward,
                                    forward ? time.forward : time.backward, label, role.last);
       }

@@ -61,12 +61,14 @@ void add_input(StepBuilder& step) {
   if (!step.job.input) return;
   const InputConfig& input = *step.job.input;
   const double all = static_cast<double>(step.batch.global);
-  const double per_rank = all / static_cast<double>(step.cluster.ranks.size());
   std::vector<double> samples(static_cast<std::size_t>(step.spec.nodes), 0.0);
   // Prepared and copied a step ahead: the next step cannot begin before this one's preparation and copies end.
-  for (const DeviceId gpu : step.cluster.ranks) {
-    samples[static_cast<std::size_t>(step.cluster.topology.device(gpu).node)] += per_rank;
-    add_copies(step, gpu, per_rank);
+  for (std::size_t rank = 0; rank < step.cluster.ranks.size(); ++rank) {
+    const DeviceId gpu = step.cluster.ranks[rank];
+    const double of_copy = static_cast<double>(step.kinds[step.kind_of_rank[rank]].kind.samples);
+    const double of_rank = of_copy / static_cast<double>(step.grid.replica());
+    samples[static_cast<std::size_t>(step.cluster.topology.device(gpu).node)] += of_rank;
+    add_copies(step, gpu, of_rank);
   }
   for (const double of_node : samples) add_preparation(step, preparation_time(input, of_node));
   if (input.shared_storage) add_preparation(step, input.bytes_per_sample * all / *input.shared_storage);

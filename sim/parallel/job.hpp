@@ -122,9 +122,16 @@ enum class Recompute { none, selective, alternate, full };
 
 inline constexpr std::array<std::string_view, 4> kRecomputeNames = {"none", "selective", "alternate", "full"};
 
+/// How samples are shared out among copies of the model: the same for each, or in proportion to the speed of their
+/// GPUs, where those are unlike. Gradients of unequal batches are averaged with the samples as weights.
+enum class BatchSplit { even, proportional };
+
+inline constexpr std::array<std::string_view, 2> kBatchSplitNames = {"even", "proportional"};
+
 /// How the job is split. Degrees multiply to the GPU count; data 0 means whatever is left.
 struct ParallelConfig {
   int data = 0;
+  BatchSplit batch_split = BatchSplit::even;
   ModelSplitConfig model;
   TensorConfig tensor;
   ContextConfig context;

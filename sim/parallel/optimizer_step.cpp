@@ -38,11 +38,12 @@ RankTasks update_on_gpus(StepBuilder& step, int stage, const Updated& updated, R
       optimizer_update(job.optimizer, static_cast<std::int64_t>(parameters), tensors, job.precision,
                        has_master_weights(job.precision), job.framework.fused_optimizer);
   const double launches = job.framework.fused_optimizer ? 1.0 : static_cast<double>(tensors);
-  const Seconds compute = stream_time(step.spec.gpu, kernel) * job.compute_scale;
   const Seconds host = job.framework.host.optimizer_tensor * launches;
   const std::uint32_t label = step.plan.label(kUpdateLabel);
-  for (const std::size_t role : step.roles_of(stage))
+  for (const std::size_t role : step.roles_of(stage)) {
+    const Seconds compute = stream_time(step.gpu(role), kernel) * job.compute_scale;
     now[role] = add_layer_work(step, step.roles[role], host, compute, label, now[role]);
+  }
   return now;
 }
 

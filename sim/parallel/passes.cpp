@@ -83,8 +83,9 @@ void StagePasses::exchange(std::size_t layer, const std::vector<LayerExchange>& 
   }
 }
 
+template <class CostOf>
 void StagePasses::compute(const ModelPart& part, std::size_t layer, const std::vector<LayerExchange>& exchanges,
-                          bool backward, Seconds host, Seconds time, std::uint32_t label, RankTasks& now) {
+                          bool backward, const CostOf& cost_of, std::uint32_t label, RankTasks& now) {
   exchange(layer, exchanges, ExchangeMoment::before, backward, now, part.stage);
   RankTasks beside = now;
   exchange(layer, exchanges, ExchangeMoment::beside, backward, beside, part.stage);
@@ -99,16 +100,16 @@ void StagePasses::compute(const ModelPart& part, std::size_t layer, const std::v
   }
   exchange(layer, hidden, ExchangeMoment::beside, backward, beside, part.stage);
   for (const std::size_t role : step_.roles_of(part.stage)) {
-    const TaskId done = add_layer_work(step_, step_.roles[role], host, time, label, now[role]);
+    const Cost cost = cost_of(step_.time(role, layer));
+    const TaskId done = add_layer_work(step_, step_.roles[role], cost.host, cost.work, label, now[role]);
     now[role] = beside[role] == now[role] ? done : step_.plan.join(std::array{done, beside[role]});
   }
   exchange(layer, exchanges, ExchangeMoment::after, backward, now, part.stage);
 }
 
 void StagePasses::forward_layer(const ModelPart& part, std::size_t layer, RankTasks& now) {
-  const LayerTime& time = step_.times[layer];
-  compute(part, layer, step_.work.layers[layer].forward_exchanges, false, time.host_forward, time.forward,
-          forward_labels_[layer], now);
+  const auto cost_of = [](const LayerTime& time) { return Cost{time.host_forward, time.forward}; };
+  compute(part, layer, step_.work.layers[layer].forward_exchanges, false, cost_of, forward_labels_[layer], now);
 }
 
 RankTasks StagePasses::gather(const ModelPart& part, std::size_t unit, RankTasks& now) {
@@ -175,14 +176,15 @@ RankTasks StagePasses::gather_sub_batch(const ModelPart& divided, RankTasks now)
 
 void StagePasses::backward_layer(const ModelPart& part, std::size_t layer, std::size_t slot, bool parted,
                                  RankTasks& now) {
-  const LayerTime& time = step_.times[layer];
   const Recompute again = step_.job.parallel.recompute;
-  Seconds work = time.backward + (again == Recompute::selective   ? time.scores
-                                  : again == Recompute::alternate ? time.alternate
-                                                                  : Seconds());
-  if (parted) work = std::max(Seconds(), work - time.weight_gradients);
-  compute(part, layer, step_.work.layers[layer].backward_exchanges, true, time.host_backward, work,
-          backward_labels_[layer], now);
+  const auto cost_of = [&](const LayerTime& time) {
+    Seconds work = time.backward + (again == Recompute::selective   ? time.scores
+                                    : again == Recompute::alternate ? time.alternate
+                                                                    : Seconds());
+    if (parted) work = std::max(Seconds(), work - time.weight_gradients);
+    return Cost{time.host_backward, work};
+  };
+  compute(part, layer, step_.work.layers[layer].backward_exchanges, true, cost_of, backward_labels_[layer], now);
   if (!parted) gradient_is_ready(part, layer, slot, now);
 }
 
@@ -211,7 +213,7 @@ RankTasks StagePasses::backward(const ModelPart& part, std::size_t slot, bool pa
 RankTasks StagePasses::weight_gradients(const ModelPart& part, std::size_t slot, RankTasks now) {
   for (std::size_t layer = part.last; layer-- > part.first;) {
     for (const std::size_t role : step_.roles_of(part.stage)) {
-      now[role] = add_layer_work(step_, step_.roles[role], Seconds(), step_.times[layer].weight_gradients,
+      now[role] = add_layer_work(step_, step_.roles[role], Seconds(), step_.time(role, layer).weight_gradients,
                                  backward_labels_[layer], now[role]);
     }
     gradient_is_ready(part, layer, slot, now);

@@ -25,8 +25,14 @@ class StagePasses {
  private:
   void exchange(std::size_t layer, const std::vector<LayerExchange>& exchanges, ExchangeMoment when, bool backward,
                 RankTasks& now, int stage);
+  /// What a role computes of a layer, and its host to issue that.
+  struct Cost {
+    Seconds host;
+    Seconds work;
+  };
+  template <class CostOf>
   void compute(const ModelPart& part, std::size_t layer, const std::vector<LayerExchange>& exchanges, bool backward,
-               Seconds host, Seconds time, std::uint32_t label, RankTasks& now);
+               const CostOf& cost_of, std::uint32_t label, RankTasks& now);
   void forward_layer(const ModelPart& part, std::size_t layer, RankTasks& now);
   void backward_layer(const ModelPart& part, std::size_t layer, std::size_t slot, bool parted, RankTasks& now);
   void gradient_is_ready(const ModelPart& part, std::size_t layer, std::size_t slot, const RankTasks& now);

@@ -14,18 +14,25 @@ namespace gpuscale {
 
 namespace {
 
+PassLengths pass_lengths(const std::vector<std::size_t>& layers, const std::vector<LayerTime>& times) {
+  PassLengths lengths{.forward = 0.0, .backward = 0.0, .weights = 0.0};
+  for (const std::size_t layer : layers) {
+    const LayerTime& time = times[layer];
+    lengths.forward += time.forward.count();
+    lengths.backward += (time.backward - time.weight_gradients).count();
+    lengths.weights += time.weight_gradients.count();
+  }
+  return lengths;
+}
+
 /// Of the stage that computes longest; what it exchanges is left out.
-PassLengths pass_lengths(const StepBuilder& step) {
+PassLengths longest_passes(const StepBuilder& step) {
   PassLengths longest{.forward = 0.0, .backward = 0.0, .weights = 0.0};
   for (int stage = 0; stage < step.grid.pipeline; ++stage) {
-    PassLengths lengths{.forward = 0.0, .backward = 0.0, .weights = 0.0};
-    for (const std::size_t layer : layers_of(step, stage)) {
-      const LayerTime& time = step.times[layer];
-      lengths.forward += time.forward.count();
-      lengths.backward += (time.backward - time.weight_gradients).count();
-      lengths.weights += time.weight_gradients.count();
+    for (const std::size_t kind : step.kinds_of(stage)) {
+      const PassLengths lengths = pass_lengths(layers_of(step, stage), step.kinds[kind].times);
+      if (lengths.forward + lengths.backward > longest.forward + longest.backward) longest = lengths;
     }
-    if (lengths.forward + lengths.backward > longest.forward + longest.backward) longest = lengths;
   }
   return longest;
 }
@@ -39,7 +46,7 @@ class Pipeline {
     errors_ = inputs_;
     const RankTasks nothing(step.roles.size());
     for (RankTasks& input : inputs_.front()) input = nothing;
-    const PassLengths lengths = pass_lengths(step);
+    const PassLengths lengths = longest_passes(step);
     for (int stage = 0; stage < config_.stages; ++stage) {
       schedules_.push_back(stage_passes(config_, stage, lengths));
       if (step.job.forward_only)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 #include "units/check.hpp"
 
@@ -40,37 +41,49 @@ std::vector<std::size_t> firsts_of(const std::vector<std::size_t>& blocks, std::
   return firsts;
 }
 
+/// What each unit takes: by stage, or once where stages are alike.
+using UnitCosts = std::vector<std::vector<double>>;
+
+/// Of the units on the stage of a part.
+const std::vector<double>& costs_of_part(const UnitCosts& costs, std::size_t part) {
+  return costs[part % costs.size()];
+}
+
 /// Where parts of at most `limit` begin, taking as much as fits into each.
-std::vector<std::size_t> greedy_firsts(const std::vector<std::size_t>& units, const std::vector<double>& costs,
-                                       double limit, std::size_t parts) {
+std::vector<std::size_t> greedy_firsts(const std::vector<std::size_t>& units, const UnitCosts& costs, double limit,
+                                       std::size_t parts) {
   std::vector<std::size_t> firsts = {0};
   double now = 0;
   for (std::size_t i = 0; i < units.size(); ++i) {
     const std::size_t units_left = units.size() - i;
     const bool must = units_left == parts - firsts.size();  // each part still to come needs a unit
-    if (i > 0 && (now + costs[i] > limit || must) && firsts.size() < parts) {
+    const double more = costs_of_part(costs, firsts.size() - 1)[i];
+    if (i > 0 && (now + more > limit || must) && firsts.size() < parts) {
       firsts.push_back(units[i]);
       now = 0;
     }
-    now += costs[i];
+    now += costs_of_part(costs, firsts.size() - 1)[i];
   }
   return firsts;
 }
 
-double longest(const std::vector<std::size_t>& firsts, const std::vector<std::size_t>& units,
-               const std::vector<double>& costs) {
+double longest(const std::vector<std::size_t>& firsts, const std::vector<std::size_t>& units, const UnitCosts& costs) {
   double most = 0;
   double now = 0;
+  std::size_t parts = 0;
   for (std::size_t i = 0; i < units.size(); ++i) {
-    if (std::ranges::binary_search(firsts, units[i])) now = 0;
-    now += costs[i];
+    if (std::ranges::binary_search(firsts, units[i])) {
+      now = 0;
+      ++parts;
+    }
+    now += costs_of_part(costs, parts - 1)[i];
     most = std::max(most, now);
   }
   return most;
 }
 
-std::vector<std::size_t> balanced_firsts(const ModelWork& work, std::span<const LayerTime> times, std::size_t parts) {
-  const std::vector<std::size_t> units = unit_starts(work);
+std::vector<double> unit_costs(const ModelWork& work, const std::vector<std::size_t>& units,
+                               const std::vector<LayerTime>& times) {
   std::vector<double> costs;
   for (std::size_t i = 0; i < units.size(); ++i) {
     const std::size_t end = i + 1 < units.size() ? units[i + 1] : work.layers.size();
@@ -79,8 +92,21 @@ std::vector<std::size_t> balanced_firsts(const ModelWork& work, std::span<const 
       cost += (times[layer].forward + times[layer].backward).count();
     costs.push_back(cost);
   }
-  double low = *std::ranges::max_element(costs);
-  double high = std::accumulate(costs.begin(), costs.end(), 0.0);
+  return costs;
+}
+
+std::vector<std::size_t> balanced_firsts(const ModelWork& work, const StageTimes& times, std::size_t parts) {
+  const std::vector<std::size_t> units = unit_starts(work);
+  UnitCosts costs;
+  double low = 0;
+  double high = 0;
+  for (const std::vector<LayerTime>& of_stage : times) {
+    costs.push_back(unit_costs(work, units, of_stage));
+    // A part takes no less than its largest unit on the fastest stage, and no more than all on the slowest.
+    const double largest = *std::ranges::max_element(costs.back());
+    low = costs.size() == 1 ? largest : std::min(low, largest);
+    high = std::max(high, std::accumulate(costs.back().begin(), costs.back().end(), 0.0));
+  }
   constexpr int kHalvings = 50;
   for (int i = 0; i < kHalvings; ++i) {
     const double middle = (low + high) / 2;
@@ -106,8 +132,7 @@ std::size_t most_parts(const ModelWork& work) { return unit_starts(work).size();
 
 std::size_t block_count(const ModelWork& work) { return block_starts(work).size(); }
 
-std::vector<ModelPart> cut_into_parts(const ModelWork& work, std::span<const LayerTime> times,
-                                      const PipelineConfig& pipeline) {
+std::vector<ModelPart> cut_into_parts(const ModelWork& work, const StageTimes& times, const PipelineConfig& pipeline) {
   const auto parts = static_cast<std::size_t>(pipeline.stages) * static_cast<std::size_t>(pipeline.chunks);
   if (parts == 1) return {{.stage = 0, .first = 0, .last = work.layers.size()}};
   const std::vector<std::size_t> blocks = block_starts(work);
@@ -116,7 +141,7 @@ std::vector<ModelPart> cut_into_parts(const ModelWork& work, std::span<const Lay
   }
   check(most_parts(work) >= parts, "the reader refuses more parts than a model has");
   const bool of_blocks = is_block(work.layers[blocks.front()]);
-  if (of_blocks && blocks.size() % parts == 0) {
+  if (of_blocks && blocks.size() % parts == 0 && times.size() == 1) {
     const std::vector<std::int64_t> even(parts, static_cast<std::int64_t>(blocks.size() / parts));
     return parts_at(firsts_of(blocks, even), work.layers.size(), pipeline.stages);
   }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <vector>
 
 #include "parallel/job.hpp"
@@ -23,12 +22,14 @@ struct ModelPart {
 /// known boundary to before the next, where layers without parameters join the run before them.
 std::vector<std::size_t> unit_starts(const ModelWork& work);
 
+/// Times of layers by stage; one list for all stages where their GPUs are alike.
+using StageTimes = std::vector<std::vector<LayerTime>>;
+
 /// The model cut into stages x chunks parts in model order; part i belongs to stage i modulo stages. As told by
 /// `split`; or equal blocks if Transformer blocks divide evenly, with what stands before and after them on
-/// the first and last part, as Megatron-LM does; or else so that the longest part is shortest.
-/// \pre there are enough places to cut: see most_parts()
-std::vector<ModelPart> cut_into_parts(const ModelWork& work, std::span<const LayerTime> times,
-                                      const PipelineConfig& pipeline);
+/// the first and last part, as Megatron-LM does; or else, and where stages have unlike GPUs, so that the longest part
+/// is shortest. \pre there are enough places to cut: see most_parts()
+std::vector<ModelPart> cut_into_parts(const ModelWork& work, const StageTimes& times, const PipelineConfig& pipeline);
 
 /// Into how many parts a model can be cut.
 std::size_t most_parts(const ModelWork& work);

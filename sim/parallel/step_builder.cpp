@@ -86,6 +86,14 @@ std::vector<std::size_t> StepBuilder::roles_of(int stage) const {
   return numbers;
 }
 
+std::set<std::size_t> StepBuilder::kinds_of(int stage) const {
+  std::set<std::size_t> found;
+  for (const Role& role : roles) {
+    if (role.stage == stage) found.insert(role.kind);
+  }
+  return found;
+}
+
 RankTasks StepBuilder::last() const {
   RankTasks tasks;
   for (const Role& role : roles) tasks.push_back(role.last);

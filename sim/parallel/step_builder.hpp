@@ -4,6 +4,7 @@
 /// What the passes of build_plan share while a step grows. Internal to sim/parallel.
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "parallel/stages.hpp"
 #include "parallel/tied_tables.hpp"
 #include "plan/plan.hpp"
+#include "topology/cards.hpp"
 #include "topology/cluster.hpp"
 #include "workload/layer_work.hpp"
 
@@ -25,6 +27,7 @@ namespace gpuscale {
 /// Ranks that do the same at the same time: where they work and what they did last.
 struct Role {
   int stage = 0;
+  std::size_t kind = 0;  ///< of StepBuilder::kinds
   Participant self = {};
   LaneId host = {};
   TaskId last = {};  ///< the latest task of their own chain
@@ -50,8 +53,9 @@ struct StepBuilder {
   const Cluster& cluster;
   RankGrid grid;
   BatchSizes batch;
-  ModelWork work;                     ///< of one pass of one rank, all stages
-  std::vector<LayerTime> times = {};  ///< by layer of `work`
+  ModelWork work;  ///< of one pass of one rank, all stages; what ranks exchange is of this size
+  std::vector<KindOfRank> kinds = {};
+  std::vector<std::size_t> kind_of_rank = {};
   std::vector<ModelPart> parts = {};
   std::int64_t passes = 1;  ///< microbatches or sub-batches of a step
   /// Layers before a layer split, which each rank computes once a step for its own part of the batch.
@@ -76,6 +80,14 @@ struct StepBuilder {
 
   /// Roles of a stage, by their numbers.
   [[nodiscard]] std::vector<std::size_t> roles_of(int stage) const;
+  /// What a layer costs a role in a pass.
+  [[nodiscard]] const LayerTime& time(std::size_t role, std::size_t layer) const {
+    return kinds[roles[role].kind].times[layer];
+  }
+  /// The card of a role.
+  [[nodiscard]] const Gpu& gpu(std::size_t role) const { return card(spec, kinds[roles[role].kind].kind.card); }
+  /// The kinds of the ranks of a stage.
+  [[nodiscard]] std::set<std::size_t> kinds_of(int stage) const;
   /// By role, the latest task of each.
   [[nodiscard]] RankTasks last() const;
 

@@ -60,8 +60,11 @@ std::string baseline_text(std::span<const Report> reports) {
   const bool any = std::ranges::any_of(reports, [](const Report& report) { return report.speedup.has_value(); });
   if (!any) return {};
   const std::string baseline = shared(reports, &Report::baseline);
-  return baseline.empty() ? "speed-up against one GPU of the same kind at the same settings"
-                          : "speed-up against " + baseline;
+  if (!baseline.empty()) return "speed-up against " + baseline;
+  const bool unlike = std::ranges::any_of(reports, [](const Report& report) { return !report.cards.empty(); });
+  return unlike ? "speed-up against one GPU, the fastest kind of each point, at the same settings; efficiency against "
+                  "all GPUs alone"
+                : "speed-up against one GPU of the same kind at the same settings";
 }
 
 }  // namespace

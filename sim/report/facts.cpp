@@ -1,5 +1,6 @@
 #include "report/facts.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -20,7 +21,22 @@ std::string samples(double count) {
   return count == std::round(count) ? fmt::format("{:.0f}", count) : fmt::format("{:.2f}", count);
 }
 
+bool has_unlike_batches(const Report& report) {
+  return std::ranges::any_of(report.cards, [&](const CardReport& card) {
+    return card.least_batch != report.batch_per_gpu || card.most_batch != report.batch_per_gpu;
+  });
+}
+
 std::string batch(const Report& report) {
+  if (has_unlike_batches(report)) {
+    std::string text =
+        fmt::format("{} in all ({} scaling): ", samples(report.global_batch), report.weak_scaling ? "weak" : "strong");
+    for (const CardReport& card : report.cards) {
+      if (&card != report.cards.data()) text += ", ";
+      text += fmt::format("{} per {}", batch_text(card), card.gpu);
+    }
+    return text;
+  }
   return fmt::format("{} per GPU, {} in all ({} scaling)", samples(report.batch_per_gpu), samples(report.global_batch),
                      report.weak_scaling ? "weak" : "strong");
 }
@@ -56,11 +72,12 @@ std::string sent(const Report& report) {
 }  // namespace
 
 std::vector<Fact> what_runs(const Report& report) {
-  std::vector<Fact> facts = {{"model", report.model},
-                             {"GPUs", fmt::format("{} x {}", report.gpus, report.gpu)},
-                             {"machine", machine(report)},
-                             {"framework", report.framework},
-                             {"strategy", report.strategy}};
+  std::vector<Fact> facts = {
+      {"model", report.model},
+      {"GPUs", report.cards.empty() ? fmt::format("{} x {}", report.gpus, report.gpu) : report.gpu},
+      {"machine", machine(report)},
+      {"framework", report.framework},
+      {"strategy", report.strategy}};
   if (is_transfer(report)) facts.erase(facts.begin());
   if (!is_transfer(report)) facts.push_back({"batch", batch(report)});
   std::erase_if(facts, [](const Fact& fact) { return fact.text.empty(); });
@@ -78,6 +95,11 @@ std::vector<Fact> headline(const Report& report) {
   }
   if (report.exchanged_per_gpu.count() > 0) facts.push_back({"sent", sent(report)});
   return facts;
+}
+
+std::string batch_text(const CardReport& card) {
+  if (card.least_batch == card.most_batch) return samples(card.most_batch);
+  return fmt::format("{} to {}", samples(card.least_batch), samples(card.most_batch));
 }
 
 TwoTexts memory_texts(const Report& report) {

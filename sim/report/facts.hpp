@@ -40,6 +40,9 @@ std::vector<Fact> what_runs(const Report& report);
 /// Step time, throughput, scaling, utilisation, bytes sent: those that have a meaning.
 std::vector<Fact> headline(const Report& report);
 
+/// Samples of a step on each GPU of a kind: "46", or "45 to 46".
+std::string batch_text(const CardReport& card);
+
 /// What a GPU needs and has of memory, told apart.
 TwoTexts memory_texts(const Report& report);
 

@@ -90,6 +90,21 @@ Json stages_of(const Report& report) {
   return stages;
 }
 
+Json cards_of(const Report& report) {
+  Json cards = Json::array();
+  for (const CardReport& card : report.cards) {
+    cards.push_back({{"gpu", card.gpu},
+                     {"gpus", card.gpus},
+                     {"least_batch_per_gpu", card.least_batch},
+                     {"most_batch_per_gpu", card.most_batch},
+                     {"compute_s", card.compute.count()},
+                     {"memory_total_bytes", std::llround(card.memory.count())},
+                     {"memory_capacity_bytes", std::llround(card.capacity.count())},
+                     {"fits", card.fits}});
+  }
+  return cards;
+}
+
 Json layers_of(const Report& report) {
   Json layers = Json::array();
   for (const LayerReport& layer : report.layers) {
@@ -119,6 +134,7 @@ void add_report(Json& point, const Report& report) {
     point["problem"] = report.problem;
     return;
   }
+  if (!report.cards.empty()) point["gpu_kinds"] = cards_of(report);
   if (!report.exchanges.empty()) point["exchanges"] = exchanges_of(report);
   if (report.memory.stages.size() > 1) point["memory"]["stages"] = stages_of(report);
   point["links"] = links_of(report);

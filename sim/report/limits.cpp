@@ -24,6 +24,14 @@ std::string busiest_link(const Report& report) {
   return fmt::format("; busiest link {} at {:.0f} %", report.links.front().name, 100 * report.links.front().load);
 }
 
+/// The kind of GPU that others wait for, where one computes clearly longer.
+std::string slowest_card(const Report& report) {
+  constexpr double kClearly = 0.95;
+  if (report.cards.empty()) return {};
+  const auto [least, most] = std::ranges::minmax_element(report.cards, {}, &CardReport::compute);
+  return least->compute < most->compute * kClearly ? fmt::format("; the others wait for the {}", most->gpu) : "";
+}
+
 }  // namespace
 
 std::string limit_in_words(const Report& report) {
@@ -40,6 +48,7 @@ std::string limit_in_words(const Report& report) {
   if (percent(report, parts[1].time) >= 100 * kWorthNaming) {
     text += fmt::format(", {} {:.0f} %", parts[1].beside, percent(report, parts[1].time));
   }
+  if (parts[0].time == split.compute) text += slowest_card(report);
   return percent(report, exchange) >= 100 * kWorthNaming ? text + busiest_link(report) : text;
 }
 

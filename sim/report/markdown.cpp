@@ -38,6 +38,11 @@ void write_markdown(std::ostream& out, const Report& report) {
     if (time / report.step_time < kVisiblePart) continue;
     table.add(part.name, fmt::format("{} ({})", to_text(time), percent_text(time / report.step_time)));
   }
+  for (const CardReport& card : report.cards) {
+    const auto [needs, has] = told_apart(card.memory, card.capacity);
+    table.add(card.gpu, fmt::format("{} GPU{}, batch {} each, computes {}, needs {} of {}", card.gpus,
+                                    card.gpus == 1 ? "" : "s", batch_text(card), to_text(card.compute), needs, has));
+  }
   if (!is_transfer(report)) {
     for (const MemoryPart& part : kMemoryParts) {
       const Bytes size = report.memory.footprint.*part.size;

@@ -36,6 +36,9 @@ inline bool is_transfer(const Report& report) { return report.global_batch <= 0;
 /// point was refused, a last column says why; in place of its figures is "-".
 std::vector<TextColumn> point_columns(std::span<const Report> reports);
 
+/// One row a kind of GPU: how many, samples, computing, memory.
+std::vector<TextColumn> card_columns(const Report& report);
+
 /// One row a layer: shape, parameters, memory, times.
 std::vector<TextColumn> layer_columns(const Report& report);
 

@@ -52,12 +52,24 @@ struct LayerReport {
   Seconds backward = {};
 };
 
+/// The GPUs of one kind, in a job whose GPUs are unlike.
+struct CardReport {
+  std::string gpu;
+  int gpus = 0;
+  double least_batch = 0;  ///< samples of a step a GPU; less than `most_batch` where they do not divide
+  double most_batch = 0;
+  Seconds compute = {};  ///< of a step, of the one that has most
+  Bytes memory = {};     ///< of the fullest
+  Bytes capacity = {};
+  bool fits = true;
+};
+
 /// One simulated point: a scenario with its settings.
 struct Report {
   std::string scenario;
   std::vector<std::pair<std::string, std::string>> settings;  ///< swept or set keys and their values
   std::string model;
-  std::string gpu;
+  std::string gpu;  ///< "1x GeForce RTX 3090 + 1x GeForce GTX 1080" where they are unlike
   std::string machine;
   std::string framework;
   std::string strategy;  ///< in words: "data parallel x4, ring, 25 MiB buckets, overlapped"
@@ -73,9 +85,9 @@ struct Report {
   Seconds step_time_high = {};
   double throughput = 0;                    ///< samples/s of the whole job; transfers/s of a transfer
   std::optional<double> throughput_tokens;  ///< tokens/s where samples are sequences
-  std::optional<double> speedup;            ///< against one GPU of the same kind; absent if that one has no meaning
-  std::optional<double> efficiency;         ///< speedup / gpus
-  std::string baseline;                     ///< what the speed-up is against, in words
+  std::optional<double> speedup;     ///< against one GPU, the fastest of the job's; absent if that one has no meaning
+  std::optional<double> efficiency;  ///< throughput over that of all GPUs alone: speedup / gpus where they are alike
+  std::string baseline;              ///< what the speed-up is against, in words
   StepSplit split;
   std::optional<double> model_flop_utilisation;  ///< model FLOP of the step / (time x peak of all GPUs), 0..1
 
@@ -84,6 +96,7 @@ struct Report {
   std::vector<ExchangeReport> exchanges;     ///< by purpose, the most exposed first
   std::vector<LinkLoad> links;               ///< busiest first
   MemoryReport memory;
+  std::vector<CardReport> cards;    ///< by kind of GPU; empty where all are of one
   std::vector<LayerReport> layers;  ///< in forward order; empty for a transfer
   std::string limited_by;           ///< one sentence
   std::vector<std::string> not_modelled;

@@ -75,7 +75,8 @@ void write_stages(std::ostream& out, const Report& report, const TextStyle& styl
 
 void write_memory(std::ostream& out, const Report& report, const TextStyle& style) {
   const Footprint& memory = report.memory.footprint;
-  out << '\n' << bold("Memory of one GPU", style) << '\n';
+  const std::string_view which = report.cards.empty() ? "Memory of one GPU" : "Memory of the GPU with least room left";
+  out << '\n' << bold(which, style) << '\n';
   for (const MemoryPart& part : kMemoryParts) {
     const Bytes size = memory.*part.size;
     if (size.count() <= 0) continue;
@@ -89,6 +90,13 @@ void write_memory(std::ostream& out, const Report& report, const TextStyle& styl
   const std::string verdict = report.memory.fits ? "fits" : "DOES NOT FIT";
   const std::string dressed = report.memory.fits ? green(verdict, style) : red(verdict, style);
   out << "  " << dressed << std::string(kLabel - verdict.size(), ' ') << largest_batch_text(report) << '\n';
+}
+
+/// Unlike GPUs side by side.
+void write_cards(std::ostream& out, const Report& report, const TextStyle& style) {
+  if (report.cards.empty()) return;
+  out << '\n' << bold("Kinds of GPUs", style) << '\n';
+  for (const std::string& row : layout(card_columns(report), style.width - 2)) out << "  " << row << '\n';
 }
 
 void write_links(std::ostream& out, const Report& report, const TextStyle& style) {
@@ -137,6 +145,7 @@ void write_text(std::ostream& out, const Report& report, const TextStyle& style)
   for (const Fact& fact : headline(report)) line(out, fact.name, fact.text, style);
   write_split(out, report, style);
   write_exchanges(out, report, style);
+  write_cards(out, report, style);
   if (!is_transfer(report)) write_memory(out, report, style);
   write_links(out, report, style);
   write_layers(out, report, style);

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <compare>
+#include <optional>
+#include <set>
 
 #include "memory/largest_batch.hpp"
 #include "parallel/schedule.hpp"
 #include "parallel/tied_tables.hpp"
+#include "topology/cards.hpp"
 #include "workload/lower.hpp"
 
 namespace gpuscale {
@@ -82,45 +86,96 @@ Footprint footprint_of(const Job& job, const PlannedStep& step, const ModelWork&
   return footprint(work, held, options);
 }
 
-std::vector<Footprint> footprints(const Job& job, const PlannedStep& step, const ModelWork& work) {
-  std::vector<Footprint> stages;
-  for (int stage = 0; stage < step.grid.pipeline; ++stage) stages.push_back(footprint_of(job, step, work, stage));
-  return stages;
+/// Ranks that hold the same: of one kind on one stage.
+struct Holders {
+  int stage = 0;
+  std::size_t kind = 0;  ///< of PlannedStep::kinds
+
+  auto operator<=>(const Holders&) const = default;
+};
+
+std::set<Holders> holders_of(const PlannedStep& step) {
+  std::set<Holders> found;
+  for (std::size_t rank = 0; rank < step.kind_of_rank.size(); ++rank)
+    found.insert({step.grid.place(rank, RankAxis::pipeline), step.kind_of_rank[rank]});
+  return found;
 }
 
-const Footprint& fullest(const std::vector<Footprint>& stages) {
-  return *std::ranges::max_element(stages, {}, [](const Footprint& stage) { return stage.total(); });
+struct Held {
+  Holders who;
+  std::size_t card = 0;
+  Footprint memory;
+};
+
+std::vector<Held> held_by_all(const Job& job, const PlannedStep& step) {
+  std::vector<Held> all;
+  for (const Holders& who : holders_of(step)) {
+    const KindOfRank& kind = step.kinds[who.kind];
+    all.push_back({who, kind.kind.card, footprint_of(job, step, step.work_of(kind), who.stage)});
+  }
+  return all;
 }
 
-/// The largest pass of one copy of the model that fits. 0 if not even one sample does.
-double largest_pass_that_fits(const Job& job, const PlannedStep& step, Bytes capacity) {
+/// The largest pass of one copy of the model with which every card fits, of an even share. 0 if not even one sample
+/// does.
+double largest_pass_that_fits(const Job& job, const PlannedStep& step, const ClusterSpec& spec) {
+  Bytes largest_card;
+  for (std::size_t kind = 0; kind < card_kinds(spec); ++kind)
+    largest_card = std::max(largest_card, card(spec, kind).memory_size);
+  const std::set<Holders> holders = holders_of(step);
+  // On the largest card, with what a smaller one lacks counted as used.
   const auto total = [&](double samples) {
-    ModelWork work = rank_work(job, step.grid, static_cast<std::int64_t>(samples));
-    copy_tied_tables(work, step.parts);
-    PlannedStep whole;  // a batch of split layers is then one pass
-    whole.grid = step.grid;
-    whole.parts = step.parts;
-    whole.shard = step.shard;
-    whole.passes = job.parallel.model.degree > 1 ? 1 : step.passes;
-    whole.work = work;
-    return fullest(footprints(job, whole, work)).total();
+    Bytes most;
+    for (std::size_t number = 0; number < step.kinds.size(); ++number) {
+      const RankKind& kind = step.kinds[number].kind;
+      const double share = static_cast<double>(kind.samples) / static_cast<double>(step.batch.replica);
+      PlannedStep whole;  // a batch of split layers is then one pass
+      whole.grid = step.grid;
+      whole.parts = step.parts;
+      whole.shard = step.shard;
+      whole.passes = job.parallel.model.degree > 1 ? 1 : step.passes;
+      whole.work = rank_work(job, step.grid, std::max<std::int64_t>(1, static_cast<std::int64_t>(samples * share)));
+      copy_tied_tables(whole.work, step.parts);
+      const Bytes lacking = largest_card - card(spec, kind.card).memory_size;
+      for (const Holders& who : holders) {
+        if (who.kind == number)
+          most = std::max(most, footprint_of(job, whole, whole.work, who.stage).total() + lacking);
+      }
+    }
+    return most;
   };
-  return largest_that_fits(total, capacity, static_cast<double>(step.work.batch), kMostSamples);
+  return largest_that_fits(total, largest_card, static_cast<double>(step.work.batch), kMostSamples);
 }
 
 }  // namespace
 
-MemoryReport memory_report(const Job& job, const PlannedStep& step, const Gpu& gpu) {
+MemoryReport memory_report(const Job& job, const PlannedStep& step, const ClusterSpec& spec) {
   MemoryReport memory;
-  memory.stages = footprints(job, step, step.work);
-  memory.footprint = fullest(memory.stages);
-  memory.capacity = gpu.memory_size;
-  memory.fits = memory.footprint.total() <= gpu.memory_size;
+  memory.stages.resize(static_cast<std::size_t>(step.grid.pipeline));
+  std::optional<Bytes> least_room;
+  for (const Held& held : held_by_all(job, step)) {
+    Footprint& of_stage = memory.stages[static_cast<std::size_t>(held.who.stage)];
+    if (held.memory.total() > of_stage.total()) of_stage = held.memory;
+    const Bytes capacity = card(spec, held.card).memory_size;
+    const Bytes room = capacity - held.memory.total();
+    memory.fits = memory.fits && held.memory.total() <= capacity;
+    if (least_room && room >= *least_room) continue;
+    least_room = room;
+    memory.footprint = held.memory;
+    memory.capacity = capacity;
+  }
   // A copy of the model sees the samples of all the GPUs it spans, pass by pass.
   const double passes = job.parallel.model.degree > 1 ? 1.0 : static_cast<double>(step.passes);
-  memory.largest_batch_per_gpu =
-      std::floor(largest_pass_that_fits(job, step, gpu.memory_size) * passes / step.grid.replica());
+  memory.largest_batch_per_gpu = std::floor(largest_pass_that_fits(job, step, spec) * passes / step.grid.replica());
   return memory;
+}
+
+std::vector<Footprint> memory_by_card(const Job& job, const PlannedStep& step, const ClusterSpec& spec) {
+  std::vector<Footprint> fullest(card_kinds(spec));
+  for (const Held& held : held_by_all(job, step)) {
+    if (held.memory.total() > fullest[held.card].total()) fullest[held.card] = held.memory;
+  }
+  return fullest;
 }
 
 }  // namespace gpuscale

@@ -71,7 +71,9 @@ std::string sharding_in_words(const PlannedStep& step, const ShardConfig& shard)
 std::string strategy_in_words(const Job& job, const PlannedStep& step) {
   if (job.transfer) return "one copy from the first GPU to the second";
   const ParallelConfig& parallel = job.parallel;
-  if (parallel.independent && step.grid.size() > 1) return fmt::format("{} independent jobs", step.grid.size());
+  if (parallel.independent && step.grid.size() > 1)
+    return fmt::format("{} independent jobs{}", step.grid.size(),
+                       step.kinds.size() > 1 ? ", each at its own pace" : "");
   std::vector<std::string> parts;
   if (parallel.model.degree > 1) {
     parts.push_back(layer_split_in_words(job, step));
@@ -87,10 +89,11 @@ std::string strategy_in_words(const Job& job, const PlannedStep& step) {
   const bool accumulates = parallel.model.degree == 1 && step.passes > 1;
   if (step.grid.pipeline > 1 || accumulates) parts.push_back(pipeline_in_words(job, step));
   if (step.grid.data > 1) {
-    parts.push_back(fmt::format("data parallel over {}: ", step.grid.data) +
-                    (parallel.average_every > 1
-                         ? fmt::format("parameters averaged every {} steps", parallel.average_every)
-                         : exchange_in_words(job, step)));
+    const bool by_speed = parallel.batch_split == BatchSplit::proportional;
+    parts.push_back(
+        fmt::format("data parallel over {}{}: ", step.grid.data, by_speed ? " in proportion to speed" : "") +
+        (parallel.average_every > 1 ? fmt::format("parameters averaged every {} steps", parallel.average_every)
+                                    : exchange_in_words(job, step)));
   }
   if (parallel.shard.stage > 0 && step.shard > 1) parts.push_back(sharding_in_words(step, parallel.shard));
   if (parallel.recompute != Recompute::none) {

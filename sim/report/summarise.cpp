@@ -9,6 +9,7 @@
 #include "report/step_memory.hpp"
 #include "report/strategy_words.hpp"
 #include "report/uncertainty.hpp"
+#include "topology/cards.hpp"
 #include "units/quantity_text.hpp"
 
 namespace gpuscale {
@@ -82,10 +83,14 @@ std::vector<LinkLoad> busiest_links(const Topology& topology, const PlannedStep&
   return loads;
 }
 
+/// On the first rank.
 std::vector<LayerReport> layer_reports(const PlannedStep& step) {
   std::vector<LayerReport> reports;
-  for (std::size_t i = 0; i < step.work.layers.size(); ++i) {
-    const LayerWork& layer = step.work.layers[i];
+  if (step.kinds.empty()) return reports;
+  const KindOfRank& first = step.kinds.front();
+  const ModelWork& work = step.work_of(first);
+  for (std::size_t i = 0; i < work.layers.size(); ++i) {
+    const LayerWork& layer = work.layers[i];
     reports.push_back({.name = layer.name,
                        .kind = layer.kind,
                        .out = to_text(layer.out),
@@ -93,8 +98,8 @@ std::vector<LayerReport> layer_reports(const PlannedStep& step) {
                        .activation = layer.output,
                        .error = layer.output,
                        .saved = layer.saved,
-                       .forward = step.times[i].forward,
-                       .backward = step.times[i].backward});
+                       .forward = first.times[i].forward,
+                       .backward = first.times[i].backward});
   }
   return reports;
 }
@@ -114,18 +119,68 @@ int nodes_used(const Cluster& cluster) {
   return static_cast<int>(nodes.size());
 }
 
-void add_rates(Report& report, const Job& job, const ClusterSpec& spec, const PlannedStep& step) {
+/// Samples a second of jobs that do not wait for each other, each at its own pace.
+double independent_throughput(const PlannedStep& step, const Timeline& timeline) {
+  Time input;
+  for (std::size_t i = 0; i < timeline.tasks.size(); ++i) {
+    if (step.plan.task(TaskId(i)).activity == Activity::input) input = std::max(input, timeline.tasks[i].end);
+  }
+  double throughput = 0;
+  for (const KindOfRank& kind : step.kinds) {
+    Time end = input;
+    for (const TaskId last : kind.last) end = std::max(end, timeline.tasks[last.index()].end);
+    throughput += static_cast<double>(kind.ranks) * static_cast<double>(kind.kind.samples) / end.since_start().count();
+  }
+  return throughput;
+}
+
+std::vector<CardReport> card_reports(const Job& job, const ClusterSpec& spec, const PlannedStep& step) {
+  std::vector<CardReport> reports;
+  if (spec.other_cards.empty() || job.transfer) return reports;
+  const std::vector<Footprint> memory = memory_by_card(job, step, spec);
+  const std::vector<Seconds> compute = compute_of_lanes(step.plan);
+  for (std::size_t number = 0; number < card_kinds(spec); ++number) {
+    const Gpu& gpu = card(spec, number);
+    CardReport report{.gpu = gpu.name, .memory = memory[number].total(), .capacity = gpu.memory_size};
+    report.fits = report.memory <= report.capacity;
+    for (const KindOfRank& kind : step.kinds) {
+      if (kind.kind.card != number) continue;
+      const double batch = static_cast<double>(kind.kind.samples) / step.grid.replica();
+      report.least_batch = report.gpus == 0 ? batch : std::min(report.least_batch, batch);
+      report.most_batch = std::max(report.most_batch, batch);
+      report.gpus += static_cast<int>(kind.ranks);
+      for (const LaneId lane : kind.lanes) report.compute = std::max(report.compute, compute[lane.index()]);
+    }
+    report.compute = report.compute / static_cast<double>(step.steps);
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+FlopPerSecond peak_of_all(const Job& job, const ClusterSpec& spec, const PlannedStep& step) {
+  std::vector<double> ranks(card_kinds(spec), 0.0);
+  for (const KindOfRank& kind : step.kinds) ranks[kind.kind.card] += static_cast<double>(kind.ranks);
+  FlopPerSecond peak;
+  for (std::size_t kind = 0; kind < ranks.size(); ++kind)
+    peak += peak_matrix_rate(card(spec, kind), job.precision) * ranks[kind];
+  return peak;
+}
+
+void add_rates(Report& report, const Job& job, const ClusterSpec& spec, const PlannedStep& step,
+               const Timeline& timeline) {
   const double seconds = report.step_time.count();
   if (job.transfer) {
     report.throughput = 1.0 / seconds;
     return;
   }
-  report.throughput = report.global_batch / seconds;
+  const bool own_pace = job.parallel.independent && step.kinds.size() > 1;
+  report.throughput = own_pace ? independent_throughput(step, timeline) : report.global_batch / seconds;
   if (step.tokens_per_sample > 0) {
     report.throughput_tokens = report.throughput * static_cast<double>(step.tokens_per_sample);
   }
-  const FlopPerSecond peak = peak_matrix_rate(spec.gpu, job.precision) * report.gpus;
-  report.model_flop_utilisation = step.model_flop / report.step_time / peak;
+  // Of what is computed in a second: jobs of their own pace do not wait for the slowest.
+  const double pace = own_pace ? report.throughput * seconds / report.global_batch : 1.0;
+  report.model_flop_utilisation = step.model_flop / report.step_time / peak_of_all(job, spec, step) * pace;
 }
 
 }  // namespace
@@ -134,7 +189,7 @@ Report summarise(const Job& job, const ClusterSpec& spec, const Cluster& cluster
                  const Timeline& timeline) {
   Report report;
   report.model = job.transfer ? "transfer" : job.model.name;
-  report.gpu = spec.gpu.name;
+  report.gpu = cards_in_words(spec);
   report.machine = spec.machine.name;
   report.framework = job.framework.name;
   report.gpus = static_cast<int>(cluster.ranks.size());
@@ -151,11 +206,12 @@ Report summarise(const Job& job, const ClusterSpec& spec, const Cluster& cluster
   const PathTimes path = path_times(step.plan, timeline);
   report.split = step_split(path, step);
   if (!job.transfer) report.exchanges = exchange_reports(path, step);
-  add_rates(report, job, spec, step);
+  add_rates(report, job, spec, step, timeline);
   report.exchanged_per_gpu = step.sent_per_gpu / static_cast<double>(step.steps);
   report.exchange_uncompressed_per_gpu = step.sent_uncompressed_per_gpu / static_cast<double>(step.steps);
   report.links = busiest_links(cluster.topology, step, timeline);
-  if (!job.transfer) report.memory = memory_report(job, step, spec.gpu);
+  if (!job.transfer) report.memory = memory_report(job, step, spec);
+  report.cards = card_reports(job, spec, step);
   report.layers = layer_reports(step);
   report.limited_by = limit_in_words(report);
   report.not_modelled = not_modelled(job, spec);

@@ -3,38 +3,25 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <optional>
-#include <set>
 #include <string_view>
 
+#include "scenario/card_reader.hpp"
 #include "scenario/cooling_reader.hpp"
 #include "scenario/data_file.hpp"
 #include "scenario/fabric_reader.hpp"
-#include "scenario/gpu_reader.hpp"
 #include "scenario/link_reader.hpp"
 #include "scenario/machine_reader.hpp"
 #include "scenario/map_reader.hpp"
+#include "topology/cards.hpp"
 #include "topology/fabric.hpp"
 
 namespace gpuscale {
 
 namespace {
 
-/// A card runs at the slower of what it speaks and what its slot has.
-void fit_host_bus(ClusterSpec& cluster, const YamlValue& gpu_value, LinkTypes& types, Reading& reading) {
-  YamlValue text = gpu_value;
-  text.kind = YamlKind::scalar;
-  text.text = fmt::format("{} x{}", cluster.gpu.host_bus.type, cluster.gpu.host_bus.lanes);
-  const std::optional<LinkOfType> bus = types.read(text, reading);
-  if (!bus) return;
-  std::set<std::string_view> gpus;
-  for (const DeviceSpec& device : cluster.machine.devices) {
-    if (device.kind == DeviceKind::gpu) gpus.insert(device.name);
-  }
-  for (ConnectionSpec& connection : cluster.machine.connections) {
-    if (connection.type.kind != "pcie" || (!gpus.contains(connection.from) && !gpus.contains(connection.to))) continue;
-    if (bus->type.lane_rate < connection.type.lane_rate) connection.type = bus->type;
-    connection.lanes = std::min(connection.lanes, bus->lanes);
-  }
+int slots(const ClusterSpec& cluster) {
+  const auto here = std::ranges::count(cluster.machine.devices, DeviceKind::gpu, &DeviceSpec::kind);
+  return static_cast<int>(here) * cluster.nodes;
 }
 
 std::optional<bool> read_switch(MapReader& reader, std::string_view key) {
@@ -43,7 +30,7 @@ std::optional<bool> read_switch(MapReader& reader, std::string_view key) {
 
 }  // namespace
 
-ClusterSpec read_cluster(const YamlValue& value, Reading& reading) {
+ClusterSpec read_cluster(const YamlValue& value, Reading& reading, MissingGpus missing) {
   ClusterSpec cluster;
   MapReader reader(value, "cluster", "cluster", reading);
   std::optional<DataSource> data;
@@ -76,17 +63,22 @@ ClusterSpec read_cluster(const YamlValue& value, Reading& reading) {
   const YamlValue* machine = require("machine", "workstation-4x-pcie3-x8");
   if (machine != nullptr) cluster.machine = read_machine(*machine, "cluster.machine", types, reading);
   const YamlValue* gpu = require("gpu", "gtx-1080-ti");
-  if (gpu != nullptr) cluster.gpu = read_gpu(*gpu, "cluster.gpu", reading);
-  const bool hardware_holds = machine != nullptr && gpu != nullptr && reading.problems().size() == problems_before;
-  if (hardware_holds) fit_host_bus(cluster, *gpu, types, reading);
-  cluster.gpus = static_cast<int>(reader.whole("gpus", 1, kMostGpus));
+  std::optional<CardReader> cards;
+  if (gpu != nullptr) cards.emplace(*gpu, reading).read_kinds(cluster);
+  const auto all_sound = [&] { return machine != nullptr && cards && reading.problems().size() == problems_before; };
+  if (all_sound()) cards->read_buses(cluster, types);
+  const bool all_gpus = missing == MissingGpus::all_slots && value.find("gpus") == nullptr;
+  if (!all_gpus) cluster.gpus = static_cast<int>(reader.whole("gpus", 1, kMostGpus));
   if (const YamlValue* nodes = find("nodes")) {
     cluster.nodes = static_cast<int>(read_whole(*nodes, 1, kMostGpus, reading).value_or(1));
   }
+  if (all_gpus) cluster.gpus = std::max(1, slots(cluster));
   if (const YamlValue* fabric = find("fabric")) {
     cluster.fabric = read_fabric(*fabric, "cluster.fabric", types, reading);
   }
   cluster.placement = static_cast<Placement>(reader.choice_or("placement", kPlacementNames, 0));
+  if (all_sound()) cards->place_cards(cluster);
+  if (all_sound() && cluster.gpus <= slots(cluster)) keep_cards_in_use(cluster);
   cluster.peer_to_peer = read_switch(reader, "peer_to_peer");
   cluster.gpudirect = read_switch(reader, "gpudirect");
   if (const YamlValue* equal_cost = reader.find("equal_cost")) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <string_view>
 
+#include "topology/cards.hpp"
 #include "units/quantity_text.hpp"
 
 namespace gpuscale {
@@ -22,32 +23,45 @@ int usual_neighbours(const ClusterSpec& cluster) {
   return static_cast<int>(std::clamp<std::int64_t>(in_box - 1, 0, kMostNeighbours));
 }
 
+/// How one kind of card is cooled; its own cooler unless one is written.
+Cooling cooling_of(const Gpu& gpu, const YamlValue& value, const Cooling& usual, MapReader& reader) {
+  Cooling cooling = usual;
+  cooling.cooler = gpu.cooler.value_or(Cooler::blower);
+  if (value.is_scalar()) {
+    const auto cooler = read_choice(value, "cooler", kCoolerNames, reader.reading());
+    if (cooler) cooling.cooler = static_cast<Cooler>(*cooler);
+    return cooling;
+  }
+  MapReader map(value, "cooling", reader.path("cooling"), reader.reading());
+  if (map.find("cooler") != nullptr || !gpu.cooler) {
+    cooling.cooler = static_cast<Cooler>(map.choice("cooler", kCoolerNames));
+  }
+  cooling.neighbours = static_cast<int>(map.whole_or("neighbours", cooling.neighbours, 0, kMostNeighbours));
+  map.finish();
+  return cooling;
+}
+
 void read_cooling(MapReader& reader, ClusterSpec& cluster) {
   const YamlValue* value = reader.find("cooling");
   if (value == nullptr) return;
-  Cooling cooling{.cooler = cluster.gpu.cooler.value_or(Cooler::blower), .neighbours = usual_neighbours(cluster)};
-  if (value->is_scalar()) {
-    const auto cooler = read_choice(*value, "cooler", kCoolerNames, reader.reading());
-    if (cooler) cooling.cooler = static_cast<Cooler>(*cooler);
-  } else {
-    MapReader map(*value, "cooling", reader.path("cooling"), reader.reading());
-    if (map.find("cooler") != nullptr || !cluster.gpu.cooler) {
-      cooling.cooler = static_cast<Cooler>(map.choice("cooler", kCoolerNames));
-    }
-    cooling.neighbours = static_cast<int>(map.whole_or("neighbours", cooling.neighbours, 0, kMostNeighbours));
-    map.finish();
-  }
-  cluster.cooling = cooling;
+  const Cooling usual{.cooler = Cooler::blower, .neighbours = usual_neighbours(cluster)};
+  cluster.cooling = cooling_of(cluster.gpu, *value, usual, reader);
+  for (CardKind& other : cluster.other_cards) other.cooling = cooling_of(other.gpu, *value, usual, reader);
 }
 
 void read_power_limit(MapReader& reader, ClusterSpec& cluster) {
   cluster.power_limit = reader.optional_quantity<Watts>("power_limit");
-  const Gpu& gpu = cluster.gpu;
-  if (!cluster.power_limit || gpu.id.empty()) return;
-  if (*cluster.power_limit <= gpu.power_limit && *cluster.power_limit > gpu.idle_power) return;
-  reader.reading().note(reader.place("power_limit"),
-                        fmt::format("the card {} takes {} doing nothing and {} at most; write a limit between them",
-                                    in_quotes(gpu.id), to_text(gpu.idle_power), to_text(gpu.power_limit)));
+  if (!cluster.power_limit) return;
+  const Watts limit = *cluster.power_limit;
+  // Of unlike cards a limit may be that of the hungrier ones alone.
+  bool limits_any = false;
+  for_each_card(cluster, [&](const Gpu& gpu) { limits_any = limits_any || limit <= gpu.power_limit; });
+  for_each_card(cluster, [&](const Gpu& gpu) {
+    if (gpu.id.empty() || (limits_any && limit > gpu.idle_power)) return;
+    reader.reading().note(reader.place("power_limit"),
+                          fmt::format("the card {} takes {} doing nothing and {} at most; write a limit between them",
+                                      in_quotes(gpu.id), to_text(gpu.idle_power), to_text(gpu.power_limit)));
+  });
 }
 
 void read_background(MapReader& reader, ClusterSpec& cluster) {

@@ -11,6 +11,7 @@
 
 #include "scenario/strategy_checks.hpp"
 #include "topology/box_pieces.hpp"
+#include "topology/cards.hpp"
 #include "topology/fabric.hpp"
 #include "units/quantity_text.hpp"
 
@@ -64,49 +65,77 @@ void check_cluster(const ClusterSpec& cluster, Reading& reading) {
   }
 }
 
-/// NVLink bridges and cubes belong to a card as much as to a machine.
-void check_nvlink(const ClusterSpec& cluster, Reading& reading) {
+/// NVLinks of a machine that end at a GPU slot.
+struct SlotLinks {
+  std::string slot;
+  const LinkType* type = nullptr;
+  int lanes = 0;
+};
+
+/// In the order of the machine's links; lanes summed up link by link, as a card has to have them.
+std::vector<SlotLinks> nvlinks_of(const MachineSpec& machine) {
   std::map<std::string, int, std::less<>> used;
   std::set<std::string_view> gpus;
-  for (const DeviceSpec& device : cluster.machine.devices) {
+  for (const DeviceSpec& device : machine.devices) {
     if (device.kind == DeviceKind::gpu) gpus.insert(device.name);
   }
-  for (const ConnectionSpec& connection : cluster.machine.connections) {
+  std::vector<SlotLinks> links;
+  for (const ConnectionSpec& connection : machine.connections) {
     if (connection.type.kind != "nvlink") continue;
     for (const std::string* end : {&connection.from, &connection.to}) {
       if (!gpus.contains(*end)) continue;
-      const auto refuse = [&](std::string text) { reading.note(reading.place_of("cluster.gpu"), std::move(text)); };
-      if (!cluster.gpu.nvlink) {
-        return refuse(
-            fmt::format("the machine {} joins its GPUs by {}, and the card {} has no NVLink; choose another of "
-                        "the two",
-                        in_quotes(cluster.machine.id), connection.type.id, in_quotes(cluster.gpu.id)));
-      }
-      if (cluster.gpu.nvlink->type != connection.type.id) {
-        return refuse(fmt::format(
-            "the machine {} joins its GPUs by {}, and the card {} has {}; choose another of the two",
-            in_quotes(cluster.machine.id), connection.type.id, in_quotes(cluster.gpu.id), cluster.gpu.nvlink->type));
-      }
-      if ((used[*end] += connection.lanes) > cluster.gpu.nvlink->lanes) {
-        return refuse(fmt::format("the machine {} takes more NVLinks of {} than the {} that the card {} has",
-                                  in_quotes(cluster.machine.id), in_quotes(*end), cluster.gpu.nvlink->lanes,
-                                  in_quotes(cluster.gpu.id)));
-      }
+      links.push_back({*end, &connection.type, used[*end] += connection.lanes});
+    }
+  }
+  return links;
+}
+
+/// What is wrong with a card in a slot that has NVLinks; empty if nothing.
+std::string nvlink_problem(const Gpu& gpu, const SlotLinks& links, const std::string& machine) {
+  if (!gpu.nvlink) {
+    return fmt::format("the machine {} joins its GPUs by {}, and the card {} has no NVLink; choose another of the two",
+                       in_quotes(machine), links.type->id, in_quotes(gpu.id));
+  }
+  if (gpu.nvlink->type != links.type->id) {
+    return fmt::format("the machine {} joins its GPUs by {}, and the card {} has {}; choose another of the two",
+                       in_quotes(machine), links.type->id, in_quotes(gpu.id), gpu.nvlink->type);
+  }
+  if (links.lanes > gpu.nvlink->lanes) {
+    return fmt::format("the machine {} takes more NVLinks of {} than the {} that the card {} has", in_quotes(machine),
+                       in_quotes(links.slot), gpu.nvlink->lanes, in_quotes(gpu.id));
+  }
+  return "";
+}
+
+/// NVLink bridges and cubes belong to a card as much as to a machine.
+void check_nvlink(const ClusterSpec& cluster, Reading& reading) {
+  std::map<std::string, std::size_t, std::less<>> slots;
+  for (const DeviceSpec& device : cluster.machine.devices) {
+    if (device.kind == DeviceKind::gpu) slots.emplace(device.name, slots.size());
+  }
+  const std::size_t boxes = std::max<std::size_t>(1, cluster.card_of_slot.size());
+  for (const SlotLinks& links : nvlinks_of(cluster.machine)) {
+    for (std::size_t box = 0; box < boxes; ++box) {
+      const Gpu& gpu = card(cluster, card_at(cluster, box, slots.at(links.slot)));
+      std::string problem = nvlink_problem(gpu, links, cluster.machine.id);
+      if (!problem.empty()) return reading.note(reading.place_of("cluster.gpu"), std::move(problem));
     }
   }
 }
 
 void check_precision(const Scenario& scenario, Reading& reading) {
-  const Gpu& gpu = scenario.cluster.gpu;
   const Precision wanted = scenario.job.precision;
-  if (rate_at(gpu.peak, wanted) || rate_at(gpu.matrix, wanted)) return;
-  std::vector<std::string_view> has;
-  for (std::size_t i = 0; i < kPrecisionNames.size(); ++i) {
-    if (gpu.peak[i] || gpu.matrix[i]) has.push_back(kPrecisionNames[i]);
+  for (std::size_t kind = 0; kind < card_kinds(scenario.cluster); ++kind) {
+    const Gpu& gpu = card(scenario.cluster, kind);
+    if (rate_at(gpu.peak, wanted) || rate_at(gpu.matrix, wanted)) continue;
+    std::vector<std::string_view> has;
+    for (std::size_t i = 0; i < kPrecisionNames.size(); ++i) {
+      if (gpu.peak[i] || gpu.matrix[i]) has.push_back(kPrecisionNames[i]);
+    }
+    reading.note(reading.place_of("workload.precision"),
+                 fmt::format("the card {} does not compute in {}; it has {}", in_quotes(gpu.id), name(wanted),
+                             fmt::join(has, ", ")));
   }
-  reading.note(reading.place_of("workload.precision"),
-               fmt::format("the card {} does not compute in {}; it has {}", in_quotes(gpu.id), name(wanted),
-                           fmt::join(has, ", ")));
 }
 
 void check_transfer(const Scenario& scenario, Reading& reading) {

@@ -59,29 +59,14 @@ YamlValue as_scenario(YamlValue root, const std::filesystem::path& path) {
   return root;
 }
 
-/// One GPU for the reader where the number is left out. \returns whether it was.
-bool fill_in_gpus(YamlValue& root) {
-  const auto cluster = std::ranges::find(root.entries, "cluster", &YamlEntry::key);
-  if (cluster == root.entries.end() || !cluster->value.is_map() || cluster->value.find("gpus") != nullptr) return false;
-  const YamlValue& map = cluster->value;
-  cluster->value.entries.push_back({"gpus", map.line, map.column, map.file, text_value("1", map)});
-  return true;
-}
-
-int slots(const ClusterSpec& cluster) {
-  const auto here = std::ranges::count(cluster.machine.devices, DeviceKind::gpu, &DeviceSpec::kind);
-  return static_cast<int>(here) * cluster.nodes;
-}
-
-Hardware read_hardware(YamlValue& root, const UsualFramework& usual, Reading& reading) {
+Hardware read_hardware(const YamlValue& root, const UsualFramework& usual, Reading& reading) {
   Scenario scenario;
   SoundParts sound;
-  const bool all_gpus = fill_in_gpus(root);
   reading.found("", root.place());
   MapReader reader(root, "scenario", "", reading);
   const std::size_t before = reading.problems().size();
   if (const YamlValue* cluster = reader.require("cluster", "{machine: dgx-1-v100, gpu: v100-sxm2}")) {
-    scenario.cluster = read_cluster(*cluster, reading);
+    scenario.cluster = read_cluster(*cluster, reading, MissingGpus::all_slots);
     sound.cluster = reading.problems().size() == before;
   }
   const YamlValue* written = reader.find("framework");
@@ -89,7 +74,6 @@ Hardware read_hardware(YamlValue& root, const UsualFramework& usual, Reading& re
     const YamlValue fallback = text_value(usual(scenario.cluster.gpu), root);
     scenario.job.framework = read_framework(written != nullptr ? *written : fallback, "framework", reading);
   }
-  if (sound.cluster && all_gpus) scenario.cluster.gpus = std::max(1, slots(scenario.cluster));
   check_across(scenario, sound, reading);
   return {std::move(scenario.cluster), std::move(scenario.job.framework), {}};
 }

@@ -68,7 +68,7 @@ constexpr auto kSchema = std::to_array<SchemaKey>({
     {"cluster.machine.links", "list", "required without like", "how devices are connected"},
     {"cluster.machine.links[].between", "two devices or ranges, as [gpu0, cpu0]", kRequired, "the two ends"},
     {"cluster.machine.links[].type", "link type, as pcie-3 x16", kRequired, "a file of topologies/links and the lanes taken"},
-    {"cluster.gpu", "name, path or map: gtx-1080-ti", kRequired, "the card in every GPU slot"},
+    {"cluster.gpu", "name, path or map: gtx-1080-ti; list: [rtx-3090, gtx-1080]; map of slots or nodes", kRequired, "the card in every GPU slot, or which sits where"},
     {"cluster.gpu.name", "text", "the file's name", "of an inline GPU"},
     {"cluster.gpu.source", "text", kNone, "where the figures come from"},
     {"cluster.gpu.as_of", "date, as 2026-11-30", kNone, "when the source said so"},
@@ -161,6 +161,7 @@ constexpr auto kSchema = std::to_array<SchemaKey>({
 
     {"strategy", "map", "data parallel", "how the job is split; degrees multiply to the GPU count"},
     {"strategy.data", "whole number or auto", "auto", "replicas; auto is whatever is left"},
+    {"strategy.batch_split", "even or proportional", "even", "samples of each replica: the same, or by the speed of its GPU, for unlike GPUs"},
     {"strategy.model", "whole number or map", "1", "GPUs that share linear and recurrent layers"},
     {"strategy.model.degree", "whole number", kRequired, "the same, in the long form"},
     {"strategy.model.sub_batch", "whole number", "the whole batch", "samples whose activations travel while the next compute"},

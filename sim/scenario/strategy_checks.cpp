@@ -39,7 +39,11 @@ struct Degree {
 class StrategyChecks {
  public:
   StrategyChecks(const Scenario& scenario, Reading& reading)
-      : job_(scenario.job), parallel_(scenario.job.parallel), gpus_(scenario.cluster.gpus), reading_(reading) {}
+      : job_(scenario.job),
+        parallel_(scenario.job.parallel),
+        gpus_(scenario.cluster.gpus),
+        unlike_(!scenario.cluster.other_cards.empty()),
+        reading_(reading) {}
 
   void together() {
     if (parallel_.model.degree > 1 && parallel_.tensor.degree > 1) {
@@ -82,6 +86,11 @@ class StrategyChecks {
       note("strategy.exchange.algorithm",
            fmt::format("asynchronous workers meet at a server, not by {}; write parameter_server_cpu or leave it out",
                        name(algorithm)));
+    }
+    if (unlike_) {
+      note("strategy.asynchronous",
+           "asynchronous workers on unlike GPUs make unlike numbers of steps, which one step does not show; leave "
+           "'asynchronous' out or name one card in 'cluster.gpu'");
     }
     if (parallel_.shard.stage > 0 || parallel_.average_every > 1 || parallel_.exchange.delayed) {
       note("strategy.asynchronous",
@@ -137,6 +146,7 @@ class StrategyChecks {
 
   /// Whether samples can be shared out.
   bool batch(std::int64_t replicas) {
+    if (parallel_.batch_split == BatchSplit::proportional) return batch_by_speed(replicas);
     const BatchSpec& batch = job_.batch;
     if (!batch.per_gpu && batch.samples < replicas) {
       note("workload.batch",
@@ -187,6 +197,45 @@ class StrategyChecks {
   }
 
  private:
+  /// Shares in proportion to speed: of microbatches, one for each GPU at least, and only where each copy of the model
+  /// has one GPU and computes for itself.
+  bool batch_by_speed(std::int64_t replicas) {
+    const auto refuse = [&](std::string text) {
+      note("strategy.batch_split", std::move(text) + "; write 'batch_split: even'");
+      return false;
+    };
+    if (replicas != gpus_) {
+      return refuse(
+          fmt::format("shares in proportion to speed are for copies of the model on one GPU each, and here {} "
+                      "GPUs hold one together",
+                      gpus_ / replicas));
+    }
+    if (parallel_.expert.degree > 1)
+      return refuse("ranks that divide experts visit each other with the same number of samples");
+    const ExchangeAlgorithm asked = parallel_.exchange.algorithm;
+    if ((asked == ExchangeAlgorithm::automatic ? job_.framework.exchange.algorithm : asked) ==
+        ExchangeAlgorithm::gather)
+      return refuse("the gathered step scatters the batch in equal parts");
+    if (parallel_.pipeline.micro_batch > 0) {
+      note("strategy.pipeline.micro_batch",
+           "microbatches differ from GPU to GPU where shares are in proportion to speed; write 'microbatches' instead");
+      return false;
+    }
+    const std::int64_t global = job_.batch.per_gpu ? job_.batch.samples * gpus_ : job_.batch.samples;
+    const std::int64_t passes = parallel_.pipeline.microbatches;
+    if (global % passes != 0) {
+      note("strategy.pipeline.microbatches",
+           fmt::format("{} microbatches do not divide the {} samples of a step; write 'microbatches: {}'", passes,
+                       global, divisors_beside(global, passes)));
+      return false;
+    }
+    if (global / passes >= replicas) return true;
+    note("workload.batch", fmt::format("{} samples a microbatch leave some of the {} replicas without one; write a "
+                                       "larger batch or fewer microbatches",
+                                       global / passes, replicas));
+    return false;
+  }
+
   /// Layers that stay whole need others before them that work by samples.
   void convolutions_first(const ModelWork& work) {
     const auto first = std::ranges::find(work.layers, "linear", &LayerWork::kind);
@@ -319,6 +368,7 @@ class StrategyChecks {
   const Job& job_;
   const ParallelConfig& parallel_;
   std::int64_t gpus_;
+  bool unlike_;  ///< GPUs of several kinds
   Reading& reading_;
 };
 
@@ -337,6 +387,9 @@ void check_independent(const Scenario& scenario, Reading& reading) {
                                                       {"strategy.zero", parallel.shard.stage + 1}};
   for (const auto& [key, degree] : degrees) {
     if (degree > 1) reading.note(reading.place_of(key), "independent jobs divide nothing; leave it out");
+  }
+  if (parallel.batch_split == BatchSplit::proportional) {
+    reading.note(reading.place_of("strategy.batch_split"), "independent jobs share no batch; leave 'batch_split' out");
   }
   if (!scenario.job.batch.per_gpu) {
     reading.note(reading.place_of("workload.batch"),

@@ -195,6 +195,7 @@ ParallelConfig read_strategy(const YamlValue& value, Reading& reading) {
     const bool is_auto = data->is_scalar() && data->text == "auto";
     if (!is_auto) parallel.data = static_cast<int>(read_whole(*data, 1, kMostGpus, reading).value_or(0));
   }
+  parallel.batch_split = static_cast<BatchSplit>(reader.choice_or("batch_split", kBatchSplitNames, 0));
   parallel.model = read_model_split(reader);
   parallel.independent = reader.boolean_or("independent", false);
   parallel.exchange = read_exchange_config(reader);

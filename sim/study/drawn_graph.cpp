@@ -17,8 +17,8 @@ constexpr std::size_t kNotDrawn = static_cast<std::size_t>(-1);
 
 class Grapher {
  public:
-  Grapher(const Cluster& cluster, const std::string& card)
-      : topology_(cluster.topology), card_(card), drawn_as_(topology_.devices().size(), kNotDrawn) {
+  Grapher(const Cluster& cluster, const std::vector<std::string>& cards)
+      : topology_(cluster.topology), cards_(cards), drawn_as_(topology_.devices().size(), kNotDrawn) {
     node_ = topology_.device(cluster.ranks.front()).node;
   }
 
@@ -82,7 +82,7 @@ class Grapher {
       names.push_back(dot == std::string::npos ? name : name.substr(dot + 1));
     }
     drawn.name = name_ranges(names);
-    if (drawn.kind == DeviceKind::gpu) drawn.detail = card_;
+    if (drawn.kind == DeviceKind::gpu) drawn.detail = cards_[topology_.device(devices.front()).card];
     graph_.devices.push_back(std::move(drawn));
   }
 
@@ -162,7 +162,7 @@ class Grapher {
   }
 
   const Topology& topology_;
-  const std::string& card_;
+  const std::vector<std::string>& cards_;
   std::vector<std::size_t> drawn_as_;
   int node_ = 0;
   DrawnGraph graph_;
@@ -170,7 +170,9 @@ class Grapher {
 
 }  // namespace
 
-DrawnGraph drawn_graph(const Cluster& cluster, const std::string& card) { return Grapher(cluster, card).graph(); }
+DrawnGraph drawn_graph(const Cluster& cluster, const std::vector<std::string>& cards) {
+  return Grapher(cluster, cards).graph();
+}
 
 std::string_view link_colour(std::string_view kind) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kColours = {{{"pcie", "#2f6db5"},

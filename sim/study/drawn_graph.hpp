@@ -39,7 +39,8 @@ struct DrawnGraph {
 inline constexpr std::size_t kDrawnGpus = 16;
 inline constexpr std::size_t kFirstGpus = 8;
 
-DrawnGraph drawn_graph(const Cluster& cluster, const std::string& card);
+/// `cards`: their names by kind.
+DrawnGraph drawn_graph(const Cluster& cluster, const std::vector<std::string>& cards);
 
 /// "#2f6db5": what stands for a kind of link in drawings.
 std::string_view link_colour(std::string_view kind);

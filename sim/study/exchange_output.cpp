@@ -47,8 +47,8 @@ std::vector<TextColumn> columns_of(const ExchangeTable& table) {
 
 std::string title_of(const ExchangeTable& table) {
   std::string text =
-      fmt::format("{} over {} x {} in {}{}, as {} does it", name(table.what), table.ranks, table.gpu,
-                  table.nodes == 1 ? "" : fmt::format("{} x ", table.nodes), table.machine, table.transport);
+      fmt::format("{} over {} {} {} in {}{}, as {} does it", name(table.what), table.ranks, table.unlike ? "of" : "x",
+                  table.gpu, table.nodes == 1 ? "" : fmt::format("{} x ", table.nodes), table.machine, table.transport);
   if (table.codec != "none") text += fmt::format(", codec {}", table.codec);
   return text;
 }

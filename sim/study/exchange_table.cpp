@@ -11,6 +11,7 @@
 #include "collective/choose.hpp"
 #include "execution/execute.hpp"
 #include "study/validate_collectives.hpp"
+#include "topology/cards.hpp"
 
 namespace gpuscale {
 
@@ -25,9 +26,9 @@ std::vector<Participant> participants(const ExchangeQuery& query, const Hardware
                                                 : cluster.ranks.size());
     std::iota(ranks.begin(), ranks.end(), std::size_t{0});
   }
-  const Gpu& gpu = hardware.cluster.gpu;
   std::vector<Participant> result;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const Gpu& gpu = card(hardware.cluster, cluster.topology.device(cluster.ranks[ranks[i]]).card);
     result.push_back({.gpu = cluster.ranks[ranks[i]],
                       .compute = LaneId(i),
                       .memory_bandwidth = gpu.memory_bandwidth,
@@ -99,7 +100,8 @@ ExchangeTable exchange_table(const ExchangeQuery& query, const Hardware& hardwar
   ExchangeTable table;
   table.what = query.what;
   table.machine = hardware.cluster.machine.id;
-  table.gpu = hardware.cluster.gpu.id;
+  table.gpu = cards_in_words(hardware.cluster, &Gpu::id);
+  table.unlike = !hardware.cluster.other_cards.empty();
   table.transport = hardware.framework.id;
   table.codec = codec(query.codec).name;
   table.nodes = hardware.cluster.nodes;

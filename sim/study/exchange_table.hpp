@@ -38,6 +38,7 @@ struct ExchangeTable {
   Collective what = Collective::all_reduce;
   std::string machine;
   std::string gpu;
+  bool unlike = false;    ///< `gpu` says how many of each kind the cluster has
   std::string transport;  ///< whose it is
   std::string codec;
   int nodes = 1;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "topology/cards.hpp"
 #include "units/quantity_text.hpp"
 
 namespace gpuscale {
@@ -32,8 +33,13 @@ void add_batches(std::vector<ChangeIdea>& ideas, const Scenario& scenario, const
 
 void add_precisions(std::vector<ChangeIdea>& ideas, const Scenario& scenario) {
   if (storage_size(scenario.job.precision) <= Bytes(2)) return;
-  const Gpu& gpu = scenario.cluster.gpu;
-  const auto has = [&](Precision precision) { return rate_at(gpu.matrix, precision) || rate_at(gpu.peak, precision); };
+  const ClusterSpec& cluster = scenario.cluster;
+  const auto has = [&](Precision precision) {
+    bool all = true;
+    for (std::size_t kind = 0; kind < card_kinds(cluster); ++kind)
+      all = all && (rate_at(card(cluster, kind).matrix, precision) || rate_at(card(cluster, kind).peak, precision));
+    return all;
+  };
   const Precision narrow = has(Precision::bf16) ? Precision::bf16 : Precision::fp16;
   const std::string word(name(narrow));
   ideas.push_back({fmt::format("16-bit numbers ({})", word), {{"workload.precision", word}}});
@@ -143,12 +149,14 @@ std::vector<ChangeIdea> card_ideas(const ScenarioFile& file, const Library& libr
   constexpr double kMayShrink = 0.9;
   constexpr double kNoPrice = std::numeric_limits<double>::infinity();
   std::vector<Card> cards;
+  Bytes least = scenario.cluster.gpu.memory_size;
+  for (const CardKind& kind : scenario.cluster.other_cards) least = std::min(least, kind.gpu.memory_size);
+  const bool unlike = !scenario.cluster.other_cards.empty();
   for (const std::string& id : library.names("topologies/gpus")) {
     std::optional<Scenario> other = resolved_with(file, library, settings, {"cluster.gpu", id});
     if (!other || form_of(other->cluster.gpu) != form_of(scenario.cluster.gpu)) continue;
     const Bytes size = other->cluster.gpu.memory_size;
-    if (size > scenario.cluster.gpu.memory_size && size >= needed * kMayShrink)
-      cards.push_back({other->cluster.gpu, id});
+    if (size > least && size >= needed * kMayShrink) cards.push_back({other->cluster.gpu, id});
   }
   std::ranges::sort(cards, {}, [](const Card& card) {
     const double price = card.gpu.price ? card.gpu.price->count() : kNoPrice;
@@ -156,7 +164,8 @@ std::vector<ChangeIdea> card_ideas(const ScenarioFile& file, const Library& libr
   });
   std::vector<ChangeIdea> ideas;
   for (const Card& card : cards) {
-    ideas.push_back({fmt::format("a larger card, {} ({})", card.gpu.name, to_text(card.gpu.memory_size)),
+    ideas.push_back({fmt::format("a larger card{}, {} ({})", unlike ? " in every slot" : "", card.gpu.name,
+                                 to_text(card.gpu.memory_size)),
                      {{"cluster.gpu", card.id}}});
   }
   return ideas;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "topology/cards.hpp"
+
 namespace gpuscale {
 
 Report refusal(const Scenario& scenario, std::span<const Problem> problems) {
@@ -9,7 +11,7 @@ Report refusal(const Scenario& scenario, std::span<const Problem> problems) {
   report.scenario = scenario.name;
   for (const Setting& setting : scenario.settings) report.settings.emplace_back(setting.path, setting.value);
   report.model = scenario.job.transfer ? "transfer" : scenario.job.model.name;
-  report.gpu = scenario.cluster.gpu.name;
+  report.gpu = cards_in_words(scenario.cluster);
   report.machine = scenario.cluster.machine.name;
   report.framework = scenario.job.framework.name;
   report.gpus = scenario.cluster.gpus;

@@ -13,6 +13,9 @@ template <class Change>
 void for_each_link(ClusterSpec& cluster, const Change& change) {
   for (ConnectionSpec& connection : cluster.machine.connections) change(connection.type);
   if (cluster.gpu_bus) change(cluster.gpu_bus->type);
+  for (CardKind& other : cluster.other_cards) {
+    if (other.bus) change(other.bus->type);
+  }
   if (!cluster.fabric) return;
   FabricSpec& fabric = *cluster.fabric;
   change(fabric.link);

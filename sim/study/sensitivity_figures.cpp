@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <string_view>
@@ -5,6 +6,7 @@
 
 #include "study/scaled_hardware.hpp"
 #include "study/sensitivity.hpp"
+#include "topology/cards.hpp"
 #include "units/quantity_text.hpp"
 
 namespace gpuscale {
@@ -26,48 +28,72 @@ Precision vector_precision(Precision precision) {
 
 /// Numbers of four bytes at the arithmetic rate of two, so that only what they occupy changes: memory, links, caches.
 void widen_numbers(Job& job, ClusterSpec& cluster) {
-  Gpu& gpu = cluster.gpu;
-  gpu.matrix[static_cast<std::size_t>(Precision::fp32)] = rate_at(gpu.matrix, job.precision);
-  // What a family counts for each byte of a number, and would slow the arithmetic.
-  gpu.family.gemm.matrix.picojoule /= 2.0;
-  gpu.family.gemm.matrix.operand_rate *= 2.0;
-  gpu.family.convolution.matrix.operand_rate *= 2.0;
+  for_each_card(cluster, [&](Gpu& gpu) {
+    gpu.matrix[static_cast<std::size_t>(Precision::fp32)] = rate_at(gpu.matrix, job.precision);
+    // What a family counts for each byte of a number, and would slow the arithmetic.
+    gpu.family.gemm.matrix.picojoule /= 2.0;
+    gpu.family.gemm.matrix.operand_rate *= 2.0;
+    gpu.family.convolution.matrix.operand_rate *= 2.0;
+  });
   job.precision = Precision::fp32;
 }
 
+/// A change of a card as one of every card of a cluster, which are better or worse together.
+template <class Change>
+auto of_each_card(const Change& change) {
+  return [change](Job&, ClusterSpec& cluster, double factor) {
+    for_each_card(cluster, [&](Gpu& gpu) { change(gpu, factor); });
+  };
+}
+
+/// A figure of each kind of card: "1.5 GHz", or "1.5 GHz and 1.7 GHz".
+template <class Of>
+std::string text_of_cards(const ClusterSpec& cluster, const Of& of) {
+  std::vector<std::string> texts;
+  for (std::size_t kind = 0; kind < card_kinds(cluster); ++kind) {
+    const std::string text = of(card(cluster, kind));
+    if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
+  }
+  return fmt::format("{}", fmt::join(texts, " and "));
+}
+
 void add_gpu(std::vector<Figure>& figures, const Scenario& scenario) {
-  const Gpu& gpu = scenario.cluster.gpu;
+  const ClusterSpec& cluster = scenario.cluster;
   const Precision precision = scenario.job.precision;
-  const auto matrix = rate_at(gpu.matrix, precision);
+  const auto rate_text = [](const std::optional<FlopPerSecond>& rate) { return rate ? to_text(*rate) : "-"; };
+  bool matrix = false;
+  for (std::size_t kind = 0; kind < card_kinds(cluster); ++kind)
+    matrix = matrix || rate_at(card(cluster, kind).matrix, precision);
   if (matrix) {
+    const std::string now =
+        text_of_cards(cluster, [&](const Gpu& gpu) { return rate_text(rate_at(gpu.matrix, precision)); });
     figures.push_back({.key = "matrix_units",
                        .name = "matrix units",
-                       .now = fmt::format("{} ({})", to_text(*matrix), name(precision)),
-                       .scale = [](Job&, ClusterSpec& c, double factor) { scale_table(c.gpu.matrix, factor); },
-                       .remove = [](Job&, ClusterSpec& c) { c.gpu.matrix = {}; }});
+                       .now = fmt::format("{} ({})", now, name(precision)),
+                       .scale = of_each_card([](Gpu& gpu, double factor) { scale_table(gpu.matrix, factor); }),
+                       .remove = [](Job&, ClusterSpec& c) { for_each_card(c, [](Gpu& gpu) { gpu.matrix = {}; }); }});
   }
-  const auto vector = rate_at(gpu.peak, vector_precision(precision));
-  const std::string vector_text = vector ? to_text(*vector) : "-";
+  const std::string vector_text =
+      text_of_cards(cluster, [&](const Gpu& gpu) { return rate_text(rate_at(gpu.peak, vector_precision(precision))); });
   if (matrix) {
     figures.push_back({.key = "flops_without_matrix_units",
                        .name = "FLOP/s without matrix units",
                        .now = vector_text,
-                       .scale =
-                           [](Job&, ClusterSpec& c, double factor) {
-                             c.gpu.matrix = {};
-                             scale_table(c.gpu.peak, factor);
-                           },
+                       .scale = of_each_card([](Gpu& gpu, double factor) {
+                         gpu.matrix = {};
+                         scale_table(gpu.peak, factor);
+                       }),
                        .note = "on the card without them"});
   }
   figures.push_back({.key = "flops",
                      .name = matrix ? "FLOP/s of the other units" : "FLOP/s",
                      .now = vector_text,
-                     .scale = [](Job&, ClusterSpec& c, double factor) { scale_table(c.gpu.peak, factor); }});
+                     .scale = of_each_card([](Gpu& gpu, double factor) { scale_table(gpu.peak, factor); })});
   figures.push_back(
       {.key = "memory_bandwidth",
        .name = "memory bandwidth",
-       .now = to_text(gpu.memory_bandwidth),
-       .scale = [](Job&, ClusterSpec& c, double factor) { c.gpu.memory_bandwidth = c.gpu.memory_bandwidth * factor; }});
+       .now = text_of_cards(cluster, [](const Gpu& gpu) { return to_text(gpu.memory_bandwidth); }),
+       .scale = of_each_card([](Gpu& gpu, double factor) { gpu.memory_bandwidth = gpu.memory_bandwidth * factor; })});
   if (is_16bit(precision)) {
     figures.push_back({.key = "sixteen_bit",
                        .name = "16-bit numbers",
@@ -79,19 +105,19 @@ void add_gpu(std::vector<Figure>& figures, const Scenario& scenario) {
   }
   figures.push_back({.key = "clock",
                      .name = "GPU clock",
-                     .now = to_text(gpu.boost_clock),
-                     .scale = [](Job&, ClusterSpec& c, double factor) {
-                       scale_table(c.gpu.peak, factor);
-                       scale_table(c.gpu.matrix, factor);
-                       c.gpu.boost_clock = c.gpu.boost_clock * factor;
-                     }});
+                     .now = text_of_cards(cluster, [](const Gpu& gpu) { return to_text(gpu.boost_clock); }),
+                     .scale = of_each_card([](Gpu& gpu, double factor) {
+                       scale_table(gpu.peak, factor);
+                       scale_table(gpu.matrix, factor);
+                       gpu.boost_clock = gpu.boost_clock * factor;
+                     })});
   figures.push_back({.key = "memory_size",
                      .name = "memory size",
-                     .now = to_text(gpu.memory_size),
-                     .scale = [](Job&, ClusterSpec& c, double factor) {
-                       c.gpu.memory_size = c.gpu.memory_size * factor;
-                       if (c.gpu.fast_memory_size) c.gpu.fast_memory_size = *c.gpu.fast_memory_size * factor;
-                     }});
+                     .now = text_of_cards(cluster, [](const Gpu& gpu) { return to_text(gpu.memory_size); }),
+                     .scale = of_each_card([](Gpu& gpu, double factor) {
+                       gpu.memory_size = gpu.memory_size * factor;
+                       if (gpu.fast_memory_size) gpu.fast_memory_size = *gpu.fast_memory_size * factor;
+                     })});
 }
 
 /// What a kind of link is called.

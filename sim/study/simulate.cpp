@@ -9,6 +9,7 @@
 #include "parallel/build_plan.hpp"
 #include "report/summarise.hpp"
 #include "study/scaled_hardware.hpp"
+#include "topology/cards.hpp"
 #include "topology/cluster.hpp"
 
 namespace gpuscale {
@@ -34,31 +35,50 @@ Report run_once(const Job& job, const ClusterSpec& spec) {
 /// A job that spills into a card's slow memory runs again at the bandwidth that leaves it.
 Report run_in_memory(const Job& job, ClusterSpec spec) {
   Report report = run_once(job, spec);
-  const BytesPerSecond met = memory_bandwidth_in_use(spec.gpu, report.memory.footprint.total());
-  if (met == spec.gpu.memory_bandwidth) return report;
-  spec.gpu.memory_bandwidth = met;
-  return run_once(job, spec);
+  bool spills = false;
+  std::size_t kind = 0;
+  for_each_card(spec, [&](Gpu& gpu) {
+    const Bytes used = report.cards.empty() ? report.memory.footprint.total() : report.cards[kind++].memory;
+    const BytesPerSecond met = memory_bandwidth_in_use(gpu, used);
+    spills = spills || met != gpu.memory_bandwidth;
+    gpu.memory_bandwidth = met;
+  });
+  return spills ? run_once(job, spec) : report;
+}
+
+/// What the peak rates of all GPUs together have lost: 1 at the clocks on the box.
+double kept_peak(const Job& job, const ClusterSpec& now, const ClusterSpec& on_the_box) {
+  const auto kept = [&](std::size_t kind) {
+    return card(now, kind).boost_clock.count() / card(on_the_box, kind).boost_clock.count();
+  };
+  if (now.other_cards.empty()) return kept(0);
+  double peak = 0;
+  double left = 0;
+  for (const RankSlot& rank : rank_slots(now)) {
+    const std::size_t kind = card_at(now, rank.box, rank.slot);
+    const double of_rank = peak_matrix_rate(card(on_the_box, kind), job.precision).count();
+    peak += of_rank;
+    left += of_rank * kept(kind);
+  }
+  return left / peak;
 }
 
 /// On cards at the clocks that they keep up and links less what others take of them.
-Report run(const Job& job, ClusterSpec spec) {
-  const double clock = spec.gpu.boost_clock.count();
+Report run(const Job& job, const ClusterSpec& on_the_box) {
+  ClusterSpec spec = on_the_box;
   spec.gpu = sustained(std::move(spec.gpu), spec.cooling, spec.power_limit);
+  for (CardKind& other : spec.other_cards) other.gpu = sustained(std::move(other.gpu), other.cooling, spec.power_limit);
   for (const BackgroundTraffic& others : spec.background) scale_link_rates(spec, others.kind, 1.0 - others.share);
   Report report = run_in_memory(job, spec);
   // Utilisation is of the peak on the box.
-  if (report.model_flop_utilisation) *report.model_flop_utilisation *= spec.gpu.boost_clock.count() / clock;
+  if (report.model_flop_utilisation) *report.model_flop_utilisation *= kept_peak(job, spec, on_the_box);
   return report;
 }
 
-/// The same job on one GPU: nothing split, nothing exchanged; the per-GPU or the global batch is kept.
-Report run_on_one_gpu(Job job, ClusterSpec spec) {
+/// The same job on one GPU of a kind: nothing split, nothing exchanged; the per-GPU or the global batch is kept.
+Report run_on_one_gpu(Job job, const ClusterSpec& spec, std::size_t kind) {
   job.parallel = {};
-  spec.gpus = 1;
-  spec.nodes = 1;
-  spec.fabric.reset();
-  if (spec.cooling) spec.cooling->neighbours = 0;
-  return run(job, spec);
+  return run(job, one_card(spec, kind));
 }
 
 /// A measurement that no card of this kind can have made. Algorithms that save arithmetic (Winograd: 2.25 times)
@@ -73,10 +93,10 @@ void refuse_impossible(const Report& plain, Seconds measured) {
                              plain.global_batch / measured.count(), 100 * of_peak, plain.gpu)}});
 }
 
-/// The factor on kernel times with which one GPU reaches the measured throughput: what the step takes
-/// beyond compute stays as it is.
+/// The factor on kernel times with which one GPU, of unlike ones the first, reaches the measured throughput: what the
+/// step takes beyond compute stays as it is.
 double calibration_scale(const Job& job, const ClusterSpec& spec) {
-  const Report plain = run_on_one_gpu(job, spec);
+  const Report plain = run_on_one_gpu(job, spec, 0);
   const Seconds measured(plain.global_batch / *job.calibrated_throughput);
   refuse_impossible(plain, measured);
   const Seconds beside = plain.step_time - plain.split.compute;
@@ -85,8 +105,25 @@ double calibration_scale(const Job& job, const ClusterSpec& spec) {
   return std::max(wanted.count(), measured.count() * 1e-3) / plain.split.compute.count();
 }
 
+/// Against the fastest GPU of unlike ones, and the speeds of all of them alone.
+void add_speedup_of_unlike(Report& report, const Job& job, const ClusterSpec& spec) {
+  Report fastest;
+  double all = 0;
+  for (std::size_t kind = 0; kind < report.cards.size(); ++kind) {
+    Report one = run_on_one_gpu(job, spec, kind);
+    all += one.throughput * report.cards[kind].gpus;
+    if (one.throughput > fastest.throughput) fastest = std::move(one);
+  }
+  report.speedup = report.throughput / fastest.throughput;
+  report.efficiency = report.throughput / all;
+  report.baseline = fmt::format("one {} with the {}{}; efficiency against all GPUs alone", fastest.gpu,
+                                job.batch.per_gpu ? "batch of one GPU" : "global batch",
+                                fastest.memory.fits ? "" : ", which would not fit its memory");
+}
+
 void add_speedup(Report& report, const Job& job, const ClusterSpec& spec) {
-  const Report one = report.gpus == 1 ? report : run_on_one_gpu(job, spec);
+  if (!report.cards.empty()) return add_speedup_of_unlike(report, job, spec);
+  const Report one = report.gpus == 1 ? report : run_on_one_gpu(job, spec, 0);
   report.speedup = report.throughput / one.throughput;
   report.efficiency = *report.speedup / report.gpus;
   report.baseline = job.batch.per_gpu ? "one GPU with the batch of one GPU" : "one GPU with the global batch";

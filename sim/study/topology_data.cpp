@@ -14,6 +14,7 @@ using Json = nlohmann::ordered_json;
 
 Json to_json(const ReportedDevice& device) {
   Json object = {{"name", device.name}};
+  if (!device.card.empty()) object["gpu"] = device.card;
   if (!device.cpu.empty()) object["cpu"] = device.cpu;
   if (device.kind != DeviceKind::gpu || device.from_host.count() <= 0) return object;
   object["from_host_bytes_per_s"] = device.from_host.count();

@@ -32,7 +32,7 @@ std::string_view fill_of(DeviceKind kind) {
 }  // namespace
 
 std::string topology_dot(const TopologyReport& report, const Cluster& cluster) {
-  const DrawnGraph graph = drawn_graph(cluster, report.gpu);
+  const DrawnGraph graph = drawn_graph(cluster, report.cards);
   std::string text = "graph topology {\n";
   text += fmt::format("  label={};\n  labelloc=t;\n  rankdir=TB;\n", label(report.title));
   text += "  node [shape=box, style=\"rounded,filled\", fontname=\"Helvetica\"];\n";

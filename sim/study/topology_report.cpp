@@ -5,6 +5,7 @@
 #include <map>
 
 #include "study/name_ranges.hpp"
+#include "topology/cards.hpp"
 
 namespace gpuscale {
 
@@ -34,8 +35,11 @@ class Describer {
   void describe_cluster() {
     report_.title = spec_.machine.name.empty() ? spec_.machine.id : spec_.machine.name;
     report_.machine = spec_.machine.id;
-    report_.gpu = spec_.gpu.id;
-    report_.peer_to_peer = topology_.device(ranks_.front()).peer_to_peer;
+    report_.gpu = cards_in_words(spec_, &Gpu::id);
+    for (std::size_t kind = 0; kind < card_kinds(spec_); ++kind) report_.cards.push_back(card(spec_, kind).id);
+    const auto copies = [&](DeviceId gpu) { return topology_.device(gpu).peer_to_peer; };
+    report_.peer_to_peer = std::ranges::all_of(ranks_, copies);
+    report_.some_peer_to_peer = std::ranges::any_of(ranks_, copies);
     report_.nodes = spec_.nodes;
     if (spec_.fabric) report_.fabric = spec_.fabric->id;
     report_.gpu_count = ranks_.size();
@@ -69,6 +73,9 @@ class Describer {
     device.id = id;
     device.name = topology_.device(id).name;
     device.kind = topology_.device(id).kind;
+    if (device.kind == DeviceKind::gpu && report_.cards.size() > 1) {
+      device.card = report_.cards[topology_.device(id).card];
+    }
     if (const DeviceId cpu = joins_.cpu_of(id); cpu.valid()) device.cpu = topology_.device(cpu).name;
     return device;
   }

@@ -24,6 +24,7 @@ struct ReportedDevice {
   DeviceId id;
   std::string name;
   DeviceKind kind = DeviceKind::gpu;
+  std::string card;              ///< of a GPU among unlike ones
   std::string cpu;               ///< the nearest, or empty
   BytesPerSecond from_host;      ///< alone
   BytesPerSecond to_host;        ///< alone
@@ -76,9 +77,11 @@ struct ReportedBisection {
 struct TopologyReport {
   std::string title;  ///< the machine in words
   std::string machine;
-  std::string gpu;
-  bool peer_to_peer = false;
-  std::string fabric;  ///< empty for one box
+  std::string gpu;                 ///< by id; of unlike cards with how many of each
+  std::vector<std::string> cards;  ///< ids by kind
+  bool peer_to_peer = false;       ///< of every card
+  bool some_peer_to_peer = false;  ///< of one at least
+  std::string fabric;              ///< empty for one box
   int nodes = 1;
   std::vector<std::pair<std::string, std::size_t>> device_counts;  ///< by kind, over all boxes
   std::size_t links = 0;                                           ///< one way

@@ -9,6 +9,7 @@
 #include "study/drawn_graph.hpp"
 #include "study/drawn_layout.hpp"
 #include "study/topology_drawing.hpp"
+#include "study/topology_tables.hpp"
 #include "units/quantity_text.hpp"
 
 namespace gpuscale {
@@ -67,7 +68,7 @@ class Painter {
   void paint_title() {
     const double fits = (width() - 80) / (0.57 * static_cast<double>(display_width(report_.title)));
     svg_.text(40, 32, report_.title, {.size = std::clamp(fits, 9.0, 18.0), .anchor = "start", .bold = true});
-    std::string line = fmt::format("{} x {}", report_.gpu_count, report_.gpu);
+    std::string line = gpus_in_words(report_);
     if (report_.nodes > 1) line += fmt::format(" in {} boxes, joined by {}", report_.nodes, report_.fabric);
     line += "; rates are one way, as delivered to large copies";
     svg_.text(40, 52, line, {.size = 12, .fill = "#555555", .anchor = "start"});
@@ -275,7 +276,7 @@ class Painter {
 }  // namespace
 
 std::string topology_svg(const TopologyReport& report, const Cluster& cluster) {
-  return Painter(report, drawn_graph(cluster, report.gpu)).paint();
+  return Painter(report, drawn_graph(cluster, report.cards)).paint();
 }
 
 }  // namespace gpuscale

@@ -175,6 +175,10 @@ TopologySection together_section(const TopologyReport& report) {
 
 }  // namespace
 
+std::string gpus_in_words(const TopologyReport& report) {
+  return report.cards.size() > 1 ? report.gpu : fmt::format("{} x {}", report.gpu_count, report.gpu);
+}
+
 std::vector<std::string> topology_head(const TopologyReport& report) {
   std::vector<std::string> lines;
   lines.push_back(report.title == report.machine ? report.title : fmt::format("{} ({})", report.title, report.machine));
@@ -182,8 +186,10 @@ std::vector<std::string> topology_head(const TopologyReport& report) {
   for (const auto& [kind, count] : report.device_counts) counts.push_back(fmt::format("{} {}", count, kind));
   const std::string boxes =
       report.nodes == 1 ? "" : fmt::format(", {} boxes joined by {}", report.nodes, report.fabric);
-  lines.push_back(fmt::format("{} x {}, which {} copy to each other over PCIe{}", report.gpu_count, report.gpu,
-                              report.peer_to_peer ? "may" : "may not", boxes));
+  const std::string_view who = report.peer_to_peer        ? "which may"
+                               : report.some_peer_to_peer ? "some of which may"
+                                                          : "which may not";
+  lines.push_back(fmt::format("{}, {} copy to each other over PCIe{}", gpus_in_words(report), who, boxes));
   lines.push_back(fmt::format("{}; {} links one way", fmt::join(counts, ", "), report.links));
   return lines;
 }

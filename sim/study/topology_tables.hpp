@@ -19,6 +19,9 @@ struct TopologySection {
 /// All sections in order, matrices if `matrices`.
 std::vector<TopologySection> topology_sections(const TopologyReport& report, bool matrices);
 
+/// "4 x gtx-1080-ti", or "1x rtx-3090 + 1x gtx-1080".
+std::string gpus_in_words(const TopologyReport& report);
+
 /// What the report is about, a line each.
 std::vector<std::string> topology_head(const TopologyReport& report);
 

@@ -87,7 +87,9 @@ std::vector<Problem> reach_problems(const ClusterSpec& spec) {
                             "': a gpu and a memory do not forward; join them by a switch, a "
                             "cpu or a link of their own"});
   }
-  const bool copies_itself = spec.peer_to_peer.value_or(spec.gpu.peer_to_peer);
+  const bool cards_copy = spec.gpu.peer_to_peer &&
+                          std::ranges::all_of(spec.other_cards, [](const CardKind& k) { return k.gpu.peer_to_peer; });
+  const bool copies_itself = spec.peer_to_peer.value_or(cards_copy);
   const auto lonely = copies_itself ? std::nullopt : pieces.gpu_without(DeviceKind::memory);
   if (lonely) {
     problems.push_back(

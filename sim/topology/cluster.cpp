@@ -1,9 +1,12 @@
 #include "topology/cluster.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
 #include <string>
 
+#include "topology/cards.hpp"
 #include "topology/fabric.hpp"
 #include "units/check.hpp"
 
@@ -11,35 +14,40 @@ namespace gpuscale {
 
 namespace {
 
-/// A card's bus may be narrower or older than its slot: then the connection has the card's rate.
-void connect(TopologyBuilder& builder, DeviceId from, DeviceId to, const ConnectionSpec& connection,
-             const std::optional<BusOfCard>& bus) {
-  const auto rate = [](const LinkType& type, int lanes) { return type.lane_rate * lanes * type.delivered; };
-  if (bus && connection.type.kind == "pcie") {
-    const int lanes = std::min(connection.lanes, bus->lanes);
-    if (rate(bus->type, lanes) < rate(connection.type, connection.lanes)) {
-      builder.connect(from, to, bus->type, lanes);
-      return;
-    }
+/// A connection of a box, no faster than the buses of the cards at its ends.
+void connect(TopologyBuilder& builder, const ClusterSpec& spec, const ConnectionSpec& connection,
+             const std::array<DeviceId, 2>& ends, const std::map<DeviceId, std::size_t>& kinds) {
+  std::optional<ConnectionSpec> fitted;
+  for (const DeviceId end : ends) {
+    const auto found = kinds.find(end);
+    if (found == kinds.end()) continue;
+    const std::size_t kind = found->second;
+    const std::optional<BusOfCard>& bus = kind == 0 ? spec.gpu_bus : spec.other_cards[kind - 1].bus;
+    if (bus) fitted = in_slot(fitted.value_or(connection), *bus);
   }
-  builder.connect(from, to, connection.type, connection.lanes);
+  const ConnectionSpec& link = fitted ? *fitted : connection;
+  builder.connect(ends[0], ends[1], link.type, link.lanes);
 }
 
-Device as_device(const DeviceSpec& spec, const ClusterSpec& cluster, const std::string& prefix, int node) {
+/// `kind`: of the card, if the device is a GPU.
+Device as_device(const DeviceSpec& spec, const ClusterSpec& cluster, const std::string& prefix, int node,
+                 std::size_t kind) {
   Device device;
   device.name = prefix + spec.name;
   device.kind = spec.kind;
   device.node = node;
   if (spec.kind != DeviceKind::gpu) return device;
-  device.peer_to_peer = cluster.peer_to_peer.value_or(cluster.gpu.peer_to_peer);
+  const Gpu& gpu = card(cluster, kind);
+  device.card = kind;
+  device.peer_to_peer = cluster.peer_to_peer.value_or(gpu.peer_to_peer);
   device.own_links = cluster.peer_to_peer.value_or(true);
-  device.gpudirect = cluster.gpudirect.value_or(cluster.machine.gpudirect && cluster.gpu.peer_to_peer);
+  device.gpudirect = cluster.gpudirect.value_or(cluster.machine.gpudirect && gpu.peer_to_peer);
   return device;
 }
 
 DeviceId add_device(TopologyBuilder& builder, const DeviceSpec& spec, const ClusterSpec& cluster,
-                    const std::string& prefix, int node) {
-  Device device = as_device(spec, cluster, prefix, node);
+                    const std::string& prefix, int node, std::size_t kind) {
+  Device device = as_device(spec, cluster, prefix, node, kind);
   if (spec.peer_rate) {
     device.through = builder.add_channel(device.name + " root complex, peer traffic", *spec.peer_rate * kPassParts);
   }
@@ -64,18 +72,22 @@ Box add_box(TopologyBuilder& builder, const ClusterSpec& spec, int node) {
   const std::string prefix = spec.nodes > 1 ? "node" + std::to_string(node) + "." : "";
   Box box;
   std::map<std::string, DeviceId> devices;
+  std::map<DeviceId, std::size_t> kinds;  // of the cards
   for (const DeviceSpec& device : spec.machine.devices) {
-    const DeviceId id = add_device(builder, device, spec, prefix, node);
+    const bool is_gpu = device.kind == DeviceKind::gpu;
+    const std::size_t kind = is_gpu ? card_at(spec, static_cast<std::size_t>(node), box.gpus.size()) : 0;
+    const DeviceId id = add_device(builder, device, spec, prefix, node, kind);
     devices.emplace(device.name, id);
-    if (device.kind == DeviceKind::gpu) box.gpus.push_back(id);
+    if (is_gpu) {
+      box.gpus.push_back(id);
+      kinds.emplace(id, kind);
+    }
     if (device.kind == DeviceKind::nic) box.nics.push_back(id);
   }
   for (const ConnectionSpec& connection : spec.machine.connections) {
     const DeviceId from = named(devices, connection.from, connection.place);
     const DeviceId to = named(devices, connection.to, connection.place);
-    const bool ends_at_card =
-        std::ranges::find(box.gpus, from) != box.gpus.end() || std::ranges::find(box.gpus, to) != box.gpus.end();
-    connect(builder, from, to, connection, ends_at_card ? spec.gpu_bus : std::nullopt);
+    connect(builder, spec, connection, {from, to}, kinds);
   }
   return box;
 }
@@ -88,19 +100,27 @@ std::size_t share_of_box(const ClusterSpec& spec, std::size_t box, std::size_t s
   return wanted / boxes + (box < wanted % boxes ? 1 : 0);
 }
 
-/// Ranks of one box follow each other, so that a ring enters and leaves each box once.
-std::vector<DeviceId> place_ranks(const ClusterSpec& spec, const std::vector<Box>& boxes) {
-  std::vector<DeviceId> ranks;
-  for (std::size_t box = 0; box < boxes.size(); ++box) {
-    const std::vector<DeviceId>& slots = boxes[box].gpus;
-    const std::size_t share = share_of_box(spec, box, slots.size(), ranks.size());
-    check(share <= slots.size(), "the reader refuses more GPUs than there are slots");
-    ranks.insert(ranks.end(), slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(share));
+}  // namespace
+
+std::vector<RankSlot> rank_slots(const ClusterSpec& spec) {
+  const auto slots =
+      static_cast<std::size_t>(std::ranges::count(spec.machine.devices, DeviceKind::gpu, &DeviceSpec::kind));
+  std::vector<RankSlot> ranks;
+  for (std::size_t box = 0; box < static_cast<std::size_t>(spec.nodes); ++box) {
+    const std::size_t share = share_of_box(spec, box, slots, ranks.size());
+    check(share <= slots, "the reader refuses more GPUs than there are slots");
+    for (std::size_t slot = 0; slot < share; ++slot) ranks.push_back({box, slot});
   }
+  check(ranks.size() == static_cast<std::size_t>(spec.gpus), "the reader refuses more GPUs than there are slots");
   return ranks;
 }
 
-}  // namespace
+ConnectionSpec in_slot(ConnectionSpec connection, const BusOfCard& bus) {
+  if (connection.type.kind != "pcie") return connection;
+  if (bus.type.lane_rate < connection.type.lane_rate) connection.type = bus.type;
+  connection.lanes = std::min(connection.lanes, bus.lanes);
+  return connection;
+}
 
 Cluster build_cluster(const ClusterSpec& spec) {
   TopologyBuilder builder;
@@ -114,8 +134,8 @@ Cluster build_cluster(const ClusterSpec& spec) {
     for (const Box& box : boxes) adapters.push_back(box.nics);
     add_fabric(builder, spec, adapters);
   }
-  std::vector<DeviceId> ranks = place_ranks(spec, boxes);
-  check(ranks.size() == static_cast<std::size_t>(spec.gpus), "the reader refuses more GPUs than there are slots");
+  std::vector<DeviceId> ranks;
+  for (const RankSlot& rank : rank_slots(spec)) ranks.push_back(boxes[rank.box].gpus[rank.slot]);
   return {std::move(builder).build(), std::move(ranks)};
 }
 

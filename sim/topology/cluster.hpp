@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "topology/machine_spec.hpp"
@@ -12,6 +13,19 @@ struct Cluster {
   Topology topology;
   std::vector<DeviceId> ranks;
 };
+
+/// Where a rank's card sits.
+struct RankSlot {
+  std::size_t box = 0;
+  std::size_t slot = 0;  ///< among the GPUs of the box, in the machine file's order
+};
+
+/// By rank; those of one box follow each other, so that a ring enters and leaves each box once.
+/// \pre the GPUs fit into the slots
+std::vector<RankSlot> rank_slots(const ClusterSpec& spec);
+
+/// A connection that ends at a card: no faster and no wider than the card's own bus.
+ConnectionSpec in_slot(ConnectionSpec connection, const BusOfCard& bus);
 
 /// Builds every box and the fabric between them, and places the ranks.
 /// \throws ScenarioError if a link names a device that is not there or a GPU cannot reach another.

@@ -5,6 +5,7 @@
 /// Files: topologies/machines, clusters.
 
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -65,13 +66,23 @@ struct BackgroundTraffic {
   double share = 0.0;     ///< of the rate; [0, 0.95]
 };
 
+/// A kind of card of a cluster that has several.
+struct CardKind {
+  Gpu gpu = {};
+  std::optional<BusOfCard> bus = {};
+  std::optional<Cooling> cooling = {};
+};
+
 /// The hardware a job runs on.
 struct ClusterSpec {
   MachineSpec machine = {};
-  Gpu gpu = {};
-  std::optional<BusOfCard> gpu_bus = {};  ///< of gpu.host_bus; a connection is no faster than it
-  int gpus = 1;                           ///< how many the job uses, over all nodes
-  int nodes = 1;                          ///< boxes
+  Gpu gpu = {};                            ///< in every GPU slot; of unlike cards that of the first rank
+  std::optional<BusOfCard> gpu_bus = {};   ///< of gpu.host_bus; a connection is no faster than it
+  std::vector<CardKind> other_cards = {};  ///< kinds 1, 2... of unlike cards; kind 0 is `gpu`
+  /// By box and GPU slot, the kind of card there; boxes beyond the last begin anew. Empty: kind 0 everywhere.
+  std::vector<std::vector<std::size_t>> card_of_slot = {};
+  int gpus = 1;   ///< how many the job uses, over all nodes
+  int nodes = 1;  ///< boxes
   std::optional<FabricSpec> fabric = {};
   Placement placement = Placement::packed;
   /// False: no direct copies between GPUs, over NVLink neither (NCCL_P2P_DISABLE=1); true: over PCIe also
@@ -79,7 +90,7 @@ struct ClusterSpec {
   std::optional<bool> peer_to_peer = {};
   std::optional<bool> gpudirect = {};            ///< in place of the machine's
   std::optional<EqualCostSpec> equal_cost = {};  ///< in place of the fabric's
-  std::optional<Cooling> cooling = {};           ///< not given: cards keep up their clocks
+  std::optional<Cooling> cooling = {};           ///< of `gpu`; not given: cards keep up their clocks
   std::optional<Watts> power_limit = {};         ///< below the card's own
   std::vector<BackgroundTraffic> background = {};
 };

@@ -4,6 +4,7 @@
 /// The graph of devices and one-way links that transfers run over. Built once, checked, then only
 /// asked. Boost.Graph stays in the .cpp.
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <span>
@@ -24,6 +25,7 @@ struct Device {
   std::string name;  ///< unique in the topology, such as node3.gpu0; the node is left out if there is one
   DeviceKind kind = DeviceKind::gpu;
   int node = 0;               ///< box; -1: between the boxes
+  std::size_t card = 0;       ///< gpu: its kind, of those of the cluster
   bool peer_to_peer = false;  ///< gpu: may copy to another of its box over PCIe
   bool own_links = true;      ///< gpu: may copy to another over NVLink or, of a TPU, the links of the pod
   bool gpudirect = false;     ///< gpu: the network adapter reads and writes its memory without the host

@@ -7,6 +7,7 @@
 #include "scenario/model_reader.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/transport_reader.hpp"
+#include "topology/cards.hpp"
 #include "workload/lower.hpp"
 
 namespace gpuscale::tool {
@@ -114,7 +115,7 @@ Catalogue list_scenarios(const Library& library) {
       return {cell(name.text),
               cell(scenario.name),
               cell(scenario.job.transfer ? "-" : scenario.job.model.id),
-              cell(scenario.cluster.gpu.id),
+              cell(cards_in_words(scenario.cluster, &Gpu::id)),
               cell(std::int64_t{scenario.cluster.gpus}),
               cell(points_of(file.sweep()))};
     } catch (const ScenarioError& error) {

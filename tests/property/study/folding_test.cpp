@@ -1,5 +1,6 @@
 // Folding is exact: ranks simulated once stand for all, to the picosecond.
 
+#include <algorithm>
 #include <doctest/doctest.h>
 #include <string>
 #include <vector>
@@ -53,6 +54,52 @@ struct Case {
 }  // namespace
 
 TEST_SUITE("study") {
+  TEST_CASE("unlike cards are unlike roles and alike ones still fold") {
+    // By node, by slot, and both kinds in every tensor group.
+    constexpr const char* kByNode =
+        "machine: dgx-a100, gpu: {\"node[0-1]\": a100-sxm-80gb, \"node[2-3]\": a100-sxm-40gb}, gpus: 32, nodes: 4, "
+        "fabric: hdr-fat-tree";
+    constexpr const char* kBySlot =
+        "machine: dgx-a100, gpu: {\"gpu[0-3]\": a100-sxm-80gb, \"gpu[4-7]\": a100-sxm-40gb}, gpus: 16, nodes: 2, "
+        "fabric: hdr-fat-tree";
+    struct Mixed {
+      const char* model;
+      const char* batch;
+      const char* cluster;
+      const char* strategy;
+    };
+    const std::vector<Mixed> cases = {
+        {"resnet50", "32 per gpu", kByNode, ""},
+        {"resnet50", "32 per gpu", kBySlot, ""},
+        {"resnet50", "32 per gpu", kBySlot, "batch_split: proportional"},
+        {"resnet50", "1000 global", kByNode, "batch_split: proportional"},
+        {"resnet50", "32 per gpu", kBySlot, "exchange: {codec: int8}"},
+        {"bert-large", "64 global", kByNode, "tensor: 8"},
+        {"bert-large", "64 global", kBySlot, "tensor: 8"},
+        {"gpt2", "64 global", kByNode, "tensor: 4, pipeline: {stages: 4, microbatches: 8}"},
+        {"gpt2", "64 global", kBySlot, "pipeline: {stages: 2, microbatches: 8}"},
+        {"gpt2", "64 global", kByNode, "zero: 3"},
+        {"gpt2", "64 global", kBySlot, "zero: 3, shard_group: node"},
+        {"gpt2", "64 global", kBySlot, "batch_split: proportional, zero: 2, pipeline: {microbatches: 2}"},
+        {"gpt2", "64 global", kBySlot, "context: 4"},
+        {"mixtral-8x7b", "64 global", kBySlot, "expert: 8"},
+    };
+    std::size_t fewest = 100;
+    for (const Mixed& each : cases) {
+      CAPTURE(each.cluster);
+      CAPTURE(each.strategy);
+      const std::string yaml = scenario(each.model, each.batch, each.cluster, each.strategy);
+      const Run folded = run(yaml, true);
+      const Run whole = run(yaml, false);
+      CHECK(folded.end == whole.end);
+      CHECK(folded.step.kinds.size() >= 2);
+      CHECK(folded.step.roles >= 2);
+      CHECK(folded.step.sent_per_gpu == whole.step.sent_per_gpu);
+      fewest = std::min(fewest, folded.step.roles);
+    }
+    CHECK(fewest <= 4);
+  }
+
   TEST_CASE("a folded step ends at the same picosecond as one with every rank") {
     const std::vector<Case> cases = {
         {"resnet50", "32 per gpu", kOneBox, "data: 8"},

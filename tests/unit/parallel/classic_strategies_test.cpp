@@ -14,7 +14,7 @@ namespace {
 
 double forward_of(const Outcome& result) {
   double total = 0;
-  for (const LayerTime& time : result.step.times) total += time.forward.count();
+  for (const LayerTime& time : result.step.kinds.front().times) total += time.forward.count();
   return total;
 }
 

@@ -18,7 +18,7 @@ struct Cut {
 Cut cut(const ModelSpec& model, const PipelineConfig& pipeline) {
   Job job = plain_job(model, 8);
   Cut result{.work = rank_work(job, RankGrid{}, 8), .parts = {}};
-  result.parts = cut_into_parts(result.work, layer_times(result.work, perfect_card(), job), pipeline);
+  result.parts = cut_into_parts(result.work, {layer_times(result.work, perfect_card(), job)}, pipeline);
   return result;
 }
 
