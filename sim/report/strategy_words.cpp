@@ -43,6 +43,7 @@ std::string layer_split_in_words(const Job& job, const PlannedStep& step) {
                          : fmt::format("layers split over {} GPUs", step.grid.tensor);
   if (step.undivided > 0) text += ", those before the first linear one by samples";
   if (job.parallel.model.sub_batch > 0) text += fmt::format(" in sub-batches of {}", job.parallel.model.sub_batch);
+  if (job.parallel.model.update_each) text += " and updated after each";
   if (job.parallel.model.codec != CodecKind::none) {
     text += fmt::format(", {} activations", codec(job.parallel.model.codec).name);
   }
