@@ -125,7 +125,7 @@ TEST_SUITE("study") {
         {"gpt2", "256 global", kEightBoxes, "tensor: 4, pipeline: {stages: 4, microbatches: 4}, recompute: selective",
          true},
         {"alexnet", "128 per gpu", kOneBox, "model: {degree: 4, sub_batch: 128}"},
-        {"alexnet", "128 per gpu", kOneBox, "model: {degree: 4, sub_batch: 128, update_each: true}"},
+        {"alexnet", "128 per gpu", kOneBox, "model: {degree: 8, sub_batch: 128, update_each: true}"},
     };
     for (const Case& each : cases) {
       CAPTURE(each.model);
