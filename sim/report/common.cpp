@@ -61,7 +61,7 @@ std::string baseline_text(std::span<const Report> reports) {
   if (!any) return {};
   const std::string baseline = shared(reports, &Report::baseline);
   if (!baseline.empty()) return "speed-up against " + baseline;
-  const bool unlike = std::ranges::any_of(reports, [](const Report& report) { return !report.cards.empty(); });
+  const bool unlike = std::ranges::any_of(reports, [](const Report& report) { return report.unlike_gpus; });
   return unlike ? "speed-up against one GPU, the fastest kind of each point, at the same settings; efficiency against "
                   "all GPUs alone"
                 : "speed-up against one GPU of the same kind at the same settings";

@@ -74,7 +74,7 @@ std::string sent(const Report& report) {
 std::vector<Fact> what_runs(const Report& report) {
   std::vector<Fact> facts = {
       {"model", report.model},
-      {"GPUs", report.cards.empty() ? fmt::format("{} x {}", report.gpus, report.gpu) : report.gpu},
+      {"GPUs", report.unlike_gpus ? report.gpu : fmt::format("{} x {}", report.gpus, report.gpu)},
       {"machine", machine(report)},
       {"framework", report.framework},
       {"strategy", report.strategy}};

@@ -69,7 +69,8 @@ struct Report {
   std::string scenario;
   std::vector<std::pair<std::string, std::string>> settings;  ///< swept or set keys and their values
   std::string model;
-  std::string gpu;  ///< "1x GeForce RTX 3090 + 1x GeForce GTX 1080" where they are unlike
+  std::string gpu;           ///< "1x GeForce RTX 3090 + 1x GeForce GTX 1080" where they are unlike
+  bool unlike_gpus = false;  ///< of several kinds: `gpu` says how many of each
   std::string machine;
   std::string framework;
   std::string strategy;  ///< in words: "data parallel x4, ring, 25 MiB buckets, overlapped"

@@ -190,6 +190,7 @@ Report summarise(const Job& job, const ClusterSpec& spec, const Cluster& cluster
   Report report;
   report.model = job.transfer ? "transfer" : job.model.name;
   report.gpu = cards_in_words(spec);
+  report.unlike_gpus = !spec.other_cards.empty();
   report.machine = spec.machine.name;
   report.framework = job.framework.name;
   report.gpus = static_cast<int>(cluster.ranks.size());

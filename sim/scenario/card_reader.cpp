@@ -113,11 +113,10 @@ void CardReader::place_list(ClusterSpec& cluster) {
     return;
   }
   if (kinds.size() != gpus) {
-    note(value_->place(),
-         fmt::format("{} card{} for the {} GPU slot{} of the machine {}; name {}, one for each slot, or {}, one for "
-                     "each GPU of the job",
-                     kinds.size(), kinds.size() == 1 ? "" : "s", slots, slots == 1 ? "" : "s",
-                     in_quotes(cluster.machine.id), slots, gpus));
+    const std::string of_job = gpus == slots ? "" : fmt::format(", or {}, one for each GPU of the job", gpus);
+    note(value_->place(), fmt::format("{} card{} for the {} GPU slot{} of the machine {}; name {}, one for each slot{}",
+                                      kinds.size(), kinds.size() == 1 ? "" : "s", slots, slots == 1 ? "" : "s",
+                                      in_quotes(cluster.machine.id), slots, of_job));
     return;
   }
   if (gpus > slots * boxes) return;  // noted by the checks across keys
@@ -181,11 +180,13 @@ std::vector<CardReader::Kinds> CardReader::read_places(const std::vector<std::st
         cards[found->second] = *kinds;
         continue;
       }
-      note(entry.place(), is_known  ? fmt::format("{} has its card already", in_quotes(name))
-                          : by_node ? fmt::format("no node {}: the cluster has {} to {}", in_quotes(name),
-                                                  places.front(), places.back())
-                                    : fmt::format("{} is no GPU slot of the machine {}, which has {}", in_quotes(name),
-                                                  in_quotes(machine.id), fmt::join(places, ", ")));
+      note(entry.place(), is_known ? fmt::format("{} has its card already", in_quotes(name))
+                          : by_node
+                              ? fmt::format("no node {}: the cluster has {}", in_quotes(name),
+                                            places.size() == 1 ? places.front() + " alone"
+                                                               : fmt::format("{} to {}", places.front(), places.back()))
+                              : fmt::format("{} is no GPU slot of the machine {}, which has {}", in_quotes(name),
+                                            in_quotes(machine.id), fmt::join(places, ", ")));
       break;  // of a range that is wrong one name is told
     }
   }

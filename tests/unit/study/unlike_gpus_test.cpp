@@ -5,8 +5,12 @@
 #include <string>
 
 #include "report/json.hpp"
+#include "report/text.hpp"
+#include "scenario/hardware.hpp"
 #include "study/simulate.hpp"
-#include "study/sweep.hpp"
+#include "study/topology_report.hpp"
+#include "study/topology_tables.hpp"
+#include "topology/cluster.hpp"
 
 using namespace gpuscale;
 
@@ -172,5 +176,41 @@ TEST_SUITE("study") {
     CHECK(run({.more = ", power_limit: 200 W"}).step_time.count() ==
           doctest::Approx(run({}).step_time.count()).epsilon(1e-9));  // still as slow as the GTX 1080
     CHECK(run({.more = ", cooling: open_air"}).step_time > slow.step_time * 0.9);
+  }
+
+  TEST_CASE("reports have a row for each kind of GPU") {
+    const Report report = run({});
+    const std::string json = json_of(report);
+    CHECK(json.find("\"gpu_kinds\"") != std::string::npos);
+    CHECK(json.find("\"memory_capacity_bytes\": 8589934592") != std::string::npos);
+    CHECK(json_of(alone("rtx-3090")).find("gpu_kinds") == std::string::npos);
+    std::ostringstream text;
+    write_text(text, report, {});
+    CHECK(text.str().find("1x GeForce RTX 3090 + 1x GeForce GTX 1080\n") != std::string::npos);
+    CHECK(text.str().find("\nKinds of GPUs\n") != std::string::npos);
+    CHECK(text.str().find("; the others wait for the GeForce GTX 1080") != std::string::npos);
+  }
+
+  TEST_CASE("a transfer goes from the first card to the second whatever they are") {
+    const Scenario copy = ScenarioFile::parse(
+                              "{workload: {transfer: {numbers: 1000000}}, cluster: {machine: "
+                              "desktop-2x-pcie3-x8, gpu: [k40, gtx-1080], gpus: 2}, framework: "
+                              "pytorch-ddp}",
+                              "copy.yaml")
+                              .resolve(shipped(), {});
+    const Report report = simulate(copy);
+    CHECK(report.unlike_gpus);
+    CHECK(report.cards.empty());
+    CHECK(report.step_time.count() > 4e6 / 7.88e9);  // no faster than eight lanes
+  }
+
+  TEST_CASE("a machine with unlike cards tells which is which") {
+    const Hardware hardware = load_hardware(
+        std::nullopt, {{"cluster.machine", "desktop-2x-pcie3-x8"}, {"cluster.gpu", "[rtx-3090, gtx-1080]"}}, "",
+        shipped());
+    const TopologyReport report = describe(hardware, build_cluster(hardware.cluster));
+    REQUIRE(report.gpus.size() == 2);
+    CHECK(report.gpus[1].card == "gtx-1080");
+    CHECK(topology_head(report)[1] == "1x rtx-3090 + 1x gtx-1080, some of which may copy to each other over PCIe");
   }
 }
