@@ -5,6 +5,7 @@
 
 #include "engine/event_queue.hpp"
 #include "engine/run.hpp"
+#include "execution/gates.hpp"
 #include "execution/lanes.hpp"
 #include "network/flow_model.hpp"
 #include "units/check.hpp"
@@ -55,6 +56,7 @@ class Execution {
         channel_count_(topology.channels().size()),
         flows_(rates_of(topology.channels())),
         lanes_(plan),
+        gates_(plan),
         waiting_for_(plan.size()) {
     timeline_.tasks.resize(plan.size());
   }
@@ -65,6 +67,7 @@ class Execution {
         channel_count_(0),
         flows_(rates_of(topology.channels(), used)),
         lanes_(plan),
+        gates_(plan),
         waiting_for_(plan.size()),
         used_(std::move(used)) {
     timeline_.tasks.resize(plan.size());
@@ -118,12 +121,14 @@ class Execution {
     if (task.is_transfer) {
       begin(id, now, because_of);
       push(now.after(task.duration), {EventKind::transfer_starts, static_cast<std::uint32_t>(id.index()), 0});
-    } else if (lanes_.enqueue(id)) {
+    } else if (passes_gate(id) ? gates_.enqueue(id) : lanes_.enqueue(id)) {
       begin_work(id, now, because_of);
     } else {
       timeline_.tasks[id.index()].blocker = because_of;  // stands if the lane does not make it wait longer
     }
   }
+
+  [[nodiscard]] bool passes_gate(TaskId id) const { return plan_.task(id).pass != Task::kNoPass; }
 
   void begin(TaskId id, Time now, TaskId because_of) {
     timeline_.tasks[id.index()].start = now;
@@ -143,6 +148,8 @@ class Execution {
     const TaskId next = lanes_.finish(id);
     finish(id, now);
     if (next.valid()) begin_work(next, now, id);
+    if (!passes_gate(id)) return;
+    for (const TaskId entering : gates_.finish(id)) begin_work(entering, now, id);
   }
 
   void start_flow(TaskId id, Time now) {
@@ -207,6 +214,7 @@ class Execution {
   std::size_t channel_count_;
   FlowModel flows_;
   Lanes lanes_;
+  Gates gates_;
   EventQueue<Event> queue_;
   std::vector<std::uint32_t> waiting_for_;
   std::vector<std::uint32_t> finished_;

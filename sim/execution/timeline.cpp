@@ -16,10 +16,13 @@ TaskId last_task(const Timeline& timeline) {
   return TaskId(static_cast<std::size_t>(last - timeline.tasks.begin()));
 }
 
-/// From the last task back to one that started at once.
-std::vector<TaskId> critical_path(const Timeline& timeline) {
+/// From a task back to one that started at once, or that started at `begin` or before.
+std::vector<TaskId> critical_path(const Timeline& timeline, TaskId end, Time begin) {
   std::vector<TaskId> path;
-  for (TaskId id = last_task(timeline); id.valid(); id = timeline.tasks[id.index()].blocker) path.push_back(id);
+  for (TaskId id = end; id.valid(); id = timeline.tasks[id.index()].blocker) {
+    path.push_back(id);
+    if (timeline.tasks[id.index()].start <= begin) break;
+  }
   return path;
 }
 
@@ -79,20 +82,23 @@ StepTimes times_by_activity(const Plan& plan, const Timeline& timeline) {
   return path_times(plan, timeline).activities;
 }
 
-PathTimes path_times(const Plan& plan, const Timeline& timeline) {
+PathTimes path_times(const Plan& plan, const Timeline& timeline, TaskId from, TaskId to) {
   PathTimes times;
   if (timeline.tasks.empty()) return times;
-  const std::vector<TaskId> path = critical_path(timeline);
+  const Time begin = from.valid() ? timeline.tasks[from.index()].end : Time();
+  const std::vector<TaskId> path = critical_path(timeline, to.valid() ? to : last_task(timeline), begin);
   std::map<LaneId, std::vector<TaskId>> computing;  // of lanes that wait on the path
   LaneId lane = compute_lane(plan, path);           // the one that computes next; the path leads back in time
   for (const TaskId id : path) {
-    const TaskTimes& span = timeline.tasks[id.index()];
+    TaskTimes span = timeline.tasks[id.index()];
     const Task& task = plan.task(id);
+    if (span.end <= begin && from.valid()) break;
     if (task.activity == Activity::compute) {
-      book_compute(times, task, span, span.end - span.start);
+      book_compute(times, task, span, span.end - std::max(span.start, begin));
       if (task.lane.valid()) lane = task.lane;
       continue;
     }
+    span.start = std::max(span.start, begin);
     const auto [found, is_new] = computing.try_emplace(lane);
     if (is_new) found->second = tasks_of_lane(plan, timeline, lane);
     const Seconds waited = book_beside(times, plan, timeline, found->second, span);
@@ -100,6 +106,22 @@ PathTimes path_times(const Plan& plan, const Timeline& timeline) {
     if (task.activity == Activity::exchange) times.exchanges[plan.label(id)] += waited;
   }
   return times;
+}
+
+Seconds time_with(const Plan& plan, const Timeline& timeline, Activity activity) {
+  std::vector<TaskTimes> spans;
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    if (plan.task(TaskId(i)).activity == activity) spans.push_back(timeline.tasks[i]);
+  }
+  std::ranges::sort(spans, {}, &TaskTimes::start);
+  Seconds total;
+  Time seen;
+  for (const TaskTimes& span : spans) {
+    if (span.end <= seen) continue;
+    total += span.end - std::max(span.start, seen);
+    seen = span.end;
+  }
+  return total;
 }
 
 std::vector<Seconds> compute_of_lanes(const Plan& plan) {

@@ -48,9 +48,13 @@ struct PathTimes {
   StepTimes activities{};
   std::map<std::string, Seconds> exchanges = {};
 };
-PathTimes path_times(const Plan& plan, const Timeline& timeline);
+/// \param from, to if valid, only between the ends of these tasks, along the path that leads to `to`
+PathTimes path_times(const Plan& plan, const Timeline& timeline, TaskId from = {}, TaskId to = {});
 
 inline constexpr std::string_view kSlowedCompute = "compute slowed by exchanges";
+
+/// Time in which any task of an activity runs.
+Seconds time_with(const Plan& plan, const Timeline& timeline, Activity activity);
 
 /// Compute of each lane, alone at full speed.
 std::vector<Seconds> compute_of_lanes(const Plan& plan);

@@ -106,23 +106,9 @@ Ranks add_ranks(PlanBuilder& plan, const Job& job, const ClusterSpec& spec, cons
 /// where exchanges run into the next step, for which folding was seen to differ by rounding.
 bool may_fold(const Job& job, const RankGrid& grid) {
   const bool one_for_all = meets_at_one_rank(algorithm_in_force(job));
-  return job.parallel.fold && !job.parallel.exchange.delayed && grid.size() > 1 && !job.framework.host.shared &&
+  const bool runs_on = job.parallel.exchange.delayed || schedule_in_force(job) == ExchangeSchedule::priority;
+  return job.parallel.fold && !runs_on && grid.size() > 1 && !job.framework.host.shared &&
          (!one_for_all || job.parallel.independent) && job.parallel.exchange.fidelity == Fidelity::coupled;
-}
-
-void begin_step(StepBuilder& step) {
-  const Seconds cost = step.job.framework.host.step;
-  if (cost.count() <= 0) return;
-  TaskId once;
-  for (Role& role : step.roles) {
-    const bool already = step.job.framework.host.shared && once.valid();
-    if (!already) {
-      once = step.plan.add(
-          Work{.activity = Activity::host, .lane = role.host, .duration = cost, .label = step.plan.label("step")},
-          {role.last});
-    }
-    role.last = once;
-  }
 }
 
 void note_facts(StepBuilder& step) {
@@ -278,23 +264,7 @@ PlannedStep plan_step(const Job& job, const ClusterSpec& spec, const Cluster& cl
   refuse_too_many_tasks(step);
   note_facts(step);
 
-  const bool exchanges = !job.parallel.independent && !job.forward_only && (grid.size() > 1 || updates_on_server(job));
-  const bool gathers = exchanges && step.result.algorithm == ExchangeAlgorithm::gather && grid.data == grid.size();
-  const bool averages = exchanges && job.parallel.average_every > 1;
-  step.result.steps = averages ? static_cast<int>(job.parallel.average_every) : 1;
-  for (int i = 0; i < step.result.steps; ++i) {
-    begin_step(step);
-    if (gathers) {
-      add_gathered_step(step);
-    } else {
-      add_forward_and_backward(step);
-      if (exchanges && !averages) add_gradient_exchange(step);
-      if (exchanges) add_tied_sums(step);
-    }
-    add_optimizer_step(step);
-  }
-  if (averages) add_parameter_average(step);
-  add_input(step);
+  add_steps(step);
   note_most_sent(step.result);
   for (const Role& role : step.roles) {
     step.kinds[role.kind].lanes.push_back(role.self.compute);

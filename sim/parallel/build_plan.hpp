@@ -55,10 +55,18 @@ struct KindOfRank {
   std::vector<TaskId> last = {};       ///< tasks of theirs
 };
 
+/// Part of a plan in which its steps follow each other as they would forever.
+struct SteadyPart {
+  TaskId from = {};  ///< at whose end it begins
+  TaskId to = {};    ///< at whose end it ends
+  int steps = 1;
+};
+
 /// A plan and what a report wants to know about how it was made.
 struct PlannedStep {
   Plan plan;
-  int steps = 1;  ///< training steps in the plan: several where an exchange closes several
+  int steps = 1;  ///< training steps in the plan: several where an exchange closes several or runs into the next
+  std::optional<SteadyPart> steady = {};  ///< empty: the plan begins and ends with its steps
   RankGrid grid;
   BatchSizes batch;
   ModelWork work;                         ///< of one pass of one rank; of an even share where batches differ

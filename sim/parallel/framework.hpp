@@ -3,6 +3,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "collective/exchange.hpp"
 #include "hardware/kernel.hpp"
@@ -29,6 +30,12 @@ inline constexpr std::array kHostCosts = {&HostCost::forward_operator, &HostCost
                                           &HostCost::microbatch,       &HostCost::step,
                                           &HostCost::optimizer_tensor};
 
+/// Which of the pieces that are ready leaves first. fifo: the first that was; the next step waits for all. priority:
+/// that of the layer nearest the input, and each layer of the next step waits for its own weights only.
+enum class ExchangeSchedule { fifo, priority };
+
+inline constexpr std::array<std::string_view, 2> kExchangeScheduleNames = {"fifo", "priority"};
+
 /// How a framework exchanges gradients when the scenario does not say otherwise.
 struct ExchangeHabit {
   ExchangeAlgorithm algorithm = ExchangeAlgorithm::ring;
@@ -38,6 +45,9 @@ struct ExchangeHabit {
   bool overlap = true;       ///< a piece leaves while earlier layers still compute
   bool compact = false;      ///< gradients travel in the compute precision, not in fp32
   Seconds call = {};         ///< software cost of each exchange, on the exchange's own path
+  ExchangeSchedule schedule = ExchangeSchedule::fifo;
+  Bytes partition{4e6};  ///< with priority: a larger tensor is cut into pieces of at most this
+  Bytes credit{16e6};    ///< with priority: as much travels at once; the last piece may exceed it
 };
 
 /// What a framework (with its libraries, in a given era) does with a training step. Files:

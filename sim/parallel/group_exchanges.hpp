@@ -49,6 +49,7 @@ class GroupExchanges {
   GroupSetId add_groups(std::vector<Members> groups);
   /// Another lane that exchanges may work on: to a Build, the first is LaneId(group.size()), the next one more.
   void add_other_lane(LaneId lane) { other_lanes_.push_back(lane); }
+  [[nodiscard]] bool has_other_lane() const { return !other_lanes_.empty(); }
 
   [[nodiscard]] std::size_t group_size(GroupSetId set) const { return sets_[set.index()].groups.front().size(); }
   /// The first group of a set.

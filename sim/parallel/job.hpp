@@ -40,6 +40,9 @@ struct ExchangeConfig {
   int rank = 4;           ///< of the factors of the low_rank codec
   /// Gradients of the step before travel while this one computes, and are applied a step late (double buffering).
   bool delayed = false;
+  std::optional<ExchangeSchedule> schedule = {};
+  std::optional<Bytes> partition = {};
+  std::optional<Bytes> credit = {};
   Fidelity fidelity = Fidelity::coupled;
 
   bool operator==(const ExchangeConfig&) const = default;

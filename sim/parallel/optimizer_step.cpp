@@ -1,3 +1,4 @@
+#include <array>
 #include <span>
 #include <vector>
 
@@ -79,6 +80,10 @@ RankTasks add_split_update(StepBuilder& step, const RankTasks& now) {
   std::vector<std::size_t> layers = layers_of(step, 0);
   std::erase_if(layers, [&](std::size_t layer) { return layer < step.undivided; });
   return update_on_gpus(step, 0, updated_by(step, layers), now);
+}
+
+RankTasks add_layer_update(StepBuilder& step, int stage, std::size_t layer, const RankTasks& summed) {
+  return update_on_gpus(step, stage, updated_by(step, std::array{layer}), summed);
 }
 
 void add_optimizer_step(StepBuilder& step) {

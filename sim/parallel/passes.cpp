@@ -108,6 +108,11 @@ void StagePasses::compute(const ModelPart& part, std::size_t layer, const std::v
 }
 
 void StagePasses::forward_layer(const ModelPart& part, std::size_t layer, RankTasks& now) {
+  if (!step_.weights_ready.empty()) {
+    const RankTasks& there = step_.weights_ready[layer];
+    for (const std::size_t role : step_.roles_of(part.stage))
+      now[role] = step_.plan.join(std::array{now[role], there[role]});
+  }
   const auto cost_of = [](const LayerTime& time) { return Cost{time.host_forward, time.forward}; };
   compute(part, layer, step_.work.layers[layer].forward_exchanges, false, cost_of, forward_labels_[layer], now);
 }

@@ -141,7 +141,8 @@ TaskId add_layer_work(StepBuilder& step, const Role& role, Seconds host, Seconds
                       TaskId after) {
   const TaskId issued =
       host.count() > 0
-          ? step.plan.add(Work{.activity = Activity::host, .lane = role.host, .duration = host, .label = label})
+          ? step.plan.add(Work{.activity = Activity::host, .lane = role.host, .duration = host, .label = label},
+                          {role.begun})
           : TaskId();
   return step.plan.add(
       Work{.activity = Activity::compute, .lane = role.self.compute, .duration = compute, .label = label},
@@ -157,6 +158,10 @@ ExchangeAlgorithm algorithm_in_force(const Job& job) {
   const ExchangeAlgorithm asked = job.parallel.exchange.algorithm;
   if (job.parallel.asynchronous) return ExchangeAlgorithm::parameter_server_cpu;
   return asked == ExchangeAlgorithm::automatic ? job.framework.exchange.algorithm : asked;
+}
+
+ExchangeSchedule schedule_in_force(const Job& job) {
+  return job.parallel.exchange.schedule.value_or(job.framework.exchange.schedule);
 }
 
 double share_sent(Collective what, double ranks) {

@@ -30,7 +30,8 @@ struct Role {
   std::size_t kind = 0;  ///< of StepBuilder::kinds
   Participant self = {};
   LaneId host = {};
-  TaskId last = {};  ///< the latest task of their own chain
+  TaskId last = {};   ///< the latest task of their own chain
+  TaskId begun = {};  ///< after which their host issues what it does in the step at hand
 };
 
 /// Which ranks exchange with each other.
@@ -67,6 +68,9 @@ struct StepBuilder {
   GroupExchanges exchanges;
   /// By exchange of a step and layer: per role, the task after which the layer's gradient is complete.
   std::vector<std::vector<RankTasks>> gradient_ready = {};
+  /// Where weights of a step before still travel: by layer and role, the task after which they are there.
+  std::vector<RankTasks> weights_ready = {};
+  std::map<int, GateId> gates = {};  ///< by stage: the credit of its exchanges
   PlannedStep result = {};
   std::vector<TiedTable> tied = {};  ///< tables that several stages hold
   std::map<std::vector<int>, GroupSetId> sets = {};
@@ -111,6 +115,9 @@ struct StepBuilder {
 TaskId add_layer_work(StepBuilder& step, const Role& role, Seconds host, Seconds compute, std::uint32_t label,
                       TaskId after);
 
+/// As many steps as show what one takes: several where an exchange closes several or runs on beside the next.
+void add_steps(StepBuilder& step);
+
 /// The forward and backward passes of every rank, microbatch by microbatch and stage by stage, with what divided
 /// layers exchange. Fills gradient_ready.
 void add_forward_and_backward(StepBuilder& step);
@@ -118,6 +125,10 @@ void add_forward_and_backward(StepBuilder& step);
 /// Exchanges the gradients between copies of the model, in the framework's pieces. Each role's last
 /// task becomes the one after which it holds all sums it needs.
 void add_gradient_exchange(StepBuilder& step);
+
+/// The same, the layers nearest the input first: each layer is updated when its pieces are there, and the next step
+/// waits for it there, in `weights_ready`. Each role's last task stays that of its passes.
+void add_priority_exchange(StepBuilder& step);
 
 /// Sums the gradients of tables that several stages hold, once all else is summed.
 void add_tied_sums(StepBuilder& step);
@@ -129,6 +140,12 @@ void add_optimizer_step(StepBuilder& step);
 /// done
 RankTasks add_split_update(StepBuilder& step, const RankTasks& now);
 
+/// The update of one layer of a stage, on each of its roles after `summed`. \returns by role, when it is done
+RankTasks add_layer_update(StepBuilder& step, int stage, std::size_t layer, const RankTasks& summed);
+
+/// Which of the pieces that are ready leaves first, as the scenario asks or the framework does.
+ExchangeSchedule schedule_in_force(const Job& job);
+
 /// The parameters of all copies averaged (local SGD).
 void add_parameter_average(StepBuilder& step);
 
@@ -136,8 +153,9 @@ void add_parameter_average(StepBuilder& step);
 /// them, scatter the batch, gather the outputs, compute the loss there, add up the gradients there.
 void add_gathered_step(StepBuilder& step);
 
-/// Samples of a step prepared beside it: the step lasts at least as long.
-void add_input(StepBuilder& step);
+/// Samples of the next step prepared and copied beside this one, once those before are (`after`): the step lasts at
+/// least as long. \returns when they are there; invalid if nothing says where they come from
+TaskId add_input(StepBuilder& step, TaskId after);
 
 /// The exchange settings in force: the scenario's, or else the framework's.
 ExchangeAlgorithm algorithm_in_force(const Job& job);

@@ -94,6 +94,21 @@ void PlanBuilder::merge_channels(std::span<const ChannelId> stands_for) {
   }
 }
 
+GateId PlanBuilder::add_gate(double credit) {
+  check(credit > 0, "somebody can pass a gate");
+  plan_.gates_.push_back(credit);
+  return GateId(plan_.gates_.size() - 1);
+}
+
+TaskId PlanBuilder::add(const GatePass& pass, std::span<const TaskId> requires_tasks) {
+  Task task;
+  task.activity = Activity::wait;
+  task.label = label(pass.returns ? "gate left" : "gate entered");
+  task.pass = static_cast<std::uint32_t>(plan_.passes_.size());
+  plan_.passes_.push_back(pass);
+  return add_task(task, requires_tasks);
+}
+
 TaskId PlanBuilder::join(std::span<const TaskId> requires_tasks) {
   if (requires_tasks.size() == 1) return requires_tasks.front();
   return add(Work{.activity = Activity::wait, .label = label("join")}, requires_tasks);

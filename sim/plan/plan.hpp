@@ -47,6 +47,18 @@ struct Transfer {
   std::uint32_t label = 0;
 };
 
+/// A door through which tasks pass while there is credit; of those that wait the most urgent goes first.
+using GateId = Id<struct GateTag>;
+
+/// What a task does at a gate: it takes credit before it begins, or gives it back when it ends. The last that enters
+/// may take more than is left.
+struct GatePass {
+  GateId gate = {};  ///< invalid: the task passes none
+  double credit = 0.0;
+  int urgency = 0;  ///< of those that wait, lower ones go first; equal ones in the order in which they came
+  bool returns = false;
+};
+
 /// A task as stored: spans point into the plan's own arrays.
 struct Task {
   Activity activity = Activity::compute;
@@ -61,6 +73,9 @@ struct Task {
   std::uint32_t load_count = 0;
   std::uint32_t first_slowed = 0;
   std::uint32_t slowed_count = 0;
+  std::uint32_t pass = kNoPass;  ///< of the plan's GatePass
+
+  static constexpr std::uint32_t kNoPass = std::numeric_limits<std::uint32_t>::max();
 };
 
 /// A finished plan: acyclic, every id in range. Made by PlanBuilder.
@@ -75,6 +90,10 @@ class Plan {
   /// \pre the label is of this plan: see PlanBuilder::number_labels_from()
   [[nodiscard]] const std::string& label(TaskId id) const { return labels_[task(id).label - first_label_]; }
   [[nodiscard]] std::uint32_t first_label() const { return first_label_; }
+  /// What the task does at a gate. \pre it passes one
+  [[nodiscard]] const GatePass& gate_pass(TaskId id) const { return passes_[task(id).pass]; }
+  /// By gate, its credit.
+  [[nodiscard]] std::span<const double> gates() const { return gates_; }
   [[nodiscard]] std::size_t lane_count() const { return lane_names_.size(); }
   [[nodiscard]] const std::string& lane_name(LaneId id) const { return lane_names_[id.index()]; }
 
@@ -83,6 +102,8 @@ class Plan {
   std::vector<Task> tasks_ = {};
   std::vector<ChannelLoad> loads_ = {};
   std::vector<LaneId> slowed_ = {};
+  std::vector<GatePass> passes_ = {};
+  std::vector<double> gates_ = {};
   std::vector<std::uint32_t> requirement_counts_ = {};
   std::vector<std::uint32_t> first_successor_ = {};
   std::vector<TaskId> successors_ = {};
@@ -102,6 +123,10 @@ class PlanBuilder {
   TaskId add(const Transfer& transfer, std::span<const TaskId> requires_tasks = {});
   /// The same task once more, with requirements of its own; a transfer shares the loads of the first.
   TaskId add_again(TaskId like, std::span<const TaskId> requires_tasks);
+  /// A gate with so much credit. \pre more than nothing
+  GateId add_gate(double credit);
+  /// A task that takes no time: done once it may enter, or once what it requires has ended and credit is given back.
+  TaskId add(const GatePass& pass, std::span<const TaskId> requires_tasks);
   /// A task that takes no time: done when all it requires are.
   TaskId join(std::span<const TaskId> requires_tasks);
 

@@ -64,6 +64,13 @@ struct CardReport {
   bool fits = true;
 };
 
+/// What compression brings: the same job without any codec.
+struct CodecGain {
+  std::string codecs;                  ///< in words: "int8", "fp16 of activations"
+  Seconds exchanging_without = {};     ///< see Report::exchanging
+  Seconds step_time_without = {};
+};
+
 /// One simulated point: a scenario with its settings.
 struct Report {
   std::string scenario;
@@ -95,6 +102,8 @@ struct Report {
   Bytes exchanged_per_gpu = {};              ///< gradient (and activation) bytes a rank sends in a step
   Bytes exchange_uncompressed_per_gpu = {};  ///< the same without codec
   std::vector<ExchangeReport> exchanges;     ///< by purpose, the most exposed first
+  Seconds exchanging = {};                   ///< of the step, in which anything is exchanged, exposed or not
+  std::optional<CodecGain> codec_gain;       ///< absent where no codec is used, or the report is not compared
   std::vector<LinkLoad> links;               ///< busiest first
   MemoryReport memory;
   std::vector<CardReport> cards;    ///< by kind of GPU; empty where all are of one

@@ -19,15 +19,25 @@ std::string bucket_in_words(const Job& job) {
   return habit.bucket.count() > 0 ? to_text(habit.bucket) + " buckets" : "each tensor alone";
 }
 
+/// How the pieces leave.
+std::string pieces_in_words(const Job& job) {
+  const ExchangeConfig& asked = job.parallel.exchange;
+  const ExchangeHabit& habit = job.framework.exchange;
+  if (asked.schedule.value_or(habit.schedule) == ExchangeSchedule::priority) {
+    return fmt::format("pieces of up to {} by priority, overlapped with backward and the next forward",
+                       to_text(asked.partition.value_or(habit.partition)));
+  }
+  const std::string_view when = asked.delayed                               ? "a step late"
+                                : asked.overlap.value_or(habit.overlap) ? "overlapped with backward"
+                                                                            : "after backward";
+  return fmt::format("{}, {}", bucket_in_words(job), when);
+}
+
 std::string exchange_in_words(const Job& job, const PlannedStep& step) {
   std::string text(name(step.algorithm));
   if (step.algorithm == ExchangeAlgorithm::gather) return text + " on GPU 0";
   if (!step.algorithm_reason.empty()) text += " (" + step.algorithm_reason + ")";
-  const bool overlap = job.parallel.exchange.overlap.value_or(job.framework.exchange.overlap);
-  const std::string_view when = job.parallel.exchange.delayed ? ", a step late"
-                                : overlap                     ? ", overlapped with backward"
-                                                              : ", after backward";
-  text += fmt::format(", {}{}", bucket_in_words(job), when);
+  text += ", " + pieces_in_words(job);
   if (job.parallel.asynchronous) text += ", asynchronous";
   if (job.parallel.exchange.codec != CodecKind::none) {
     text += fmt::format(", {} codec", codec(job.parallel.exchange.codec).name);

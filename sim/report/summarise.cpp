@@ -20,9 +20,17 @@ constexpr std::size_t kLinksShown = 8;
 
 Seconds of(const StepTimes& times, Activity activity) { return times[static_cast<std::size_t>(activity)]; }
 
+/// Over how many steps the report looks.
+double steps_seen(const PlannedStep& step) { return step.steady ? step.steady->steps : step.steps; }
+
+Seconds time_seen(const PlannedStep& step, const Timeline& timeline) {
+  if (!step.steady) return timeline.end.since_start();
+  return timeline.tasks[step.steady->to.index()].end - timeline.tasks[step.steady->from.index()].end;
+}
+
 StepSplit step_split(const PathTimes& path, const PlannedStep& step) {
   const StepTimes& split = path.activities;
-  const double steps = step.steps;
+  const double steps = steps_seen(step);
   StepSplit result{.compute = of(split, Activity::compute) / steps,
                    .host = of(split, Activity::host) / steps,
                    .exchange_exposed = of(split, Activity::exchange) / steps,
@@ -31,7 +39,7 @@ StepSplit step_split(const PathTimes& path, const PlannedStep& step) {
                    .jitter = {}};
   if (step.grid.pipeline > 1) {
     // The path leads through compute of one stage and another: what the busiest does not do itself, it waits for.
-    const Seconds own = std::min(result.compute, busiest_compute(step.plan) / steps);
+    const Seconds own = std::min(result.compute, busiest_compute(step.plan) / static_cast<double>(step.steps));
     result.bubble += result.compute - own;
     result.compute = own;
   }
@@ -54,14 +62,14 @@ std::vector<ExchangeReport> exchange_reports(const PathTimes& path, const Planne
   for (const SentBytes& sent : step.sent) add_sent(reports, sent);
   for (ExchangeReport& report : reports) {
     const auto exposed = path.exchanges.find(report.purpose + " exchange");
-    if (exposed != path.exchanges.end()) report.exposed = exposed->second / static_cast<double>(step.steps);
+    if (exposed != path.exchanges.end()) report.exposed = exposed->second / steps_seen(step);
     report.sent = report.sent / static_cast<double>(step.steps);
     report.uncompressed = report.uncompressed / static_cast<double>(step.steps);
   }
   std::ranges::stable_sort(reports, std::ranges::greater(), &ExchangeReport::exposed);
   if (const auto slowed = path.exchanges.find(std::string(kSlowedCompute)); slowed != path.exchanges.end()) {
     reports.push_back({.purpose = slowed->first,
-                       .exposed = slowed->second / static_cast<double>(step.steps),
+                       .exposed = slowed->second / steps_seen(step),
                        .sent = {},
                        .uncompressed = {}});
   }
@@ -70,13 +78,14 @@ std::vector<ExchangeReport> exchange_reports(const PathTimes& path, const Planne
 
 std::vector<LinkLoad> busiest_links(const Topology& topology, const PlannedStep& step, const Timeline& timeline) {
   std::vector<LinkLoad> loads;
+  const Seconds one = time_seen(step, timeline) / steps_seen(step);
   for (std::size_t i = 0; i < timeline.channels.size(); ++i) {
     const std::size_t like = step.stands_for.empty() ? i : step.stands_for[i].index();
-    const Bytes carried = timeline.channels[like].carried;
+    const Bytes carried = timeline.channels[like].carried / static_cast<double>(step.steps);
     if (carried.count() <= 0) continue;
     const Channel& channel = topology.channels()[i];
     const Seconds full = carried / channel.rate;
-    loads.push_back({channel.name, carried, std::min(1.0, full / timeline.end.since_start())});
+    loads.push_back({channel.name, carried, std::min(1.0, full / one)});
   }
   std::ranges::stable_sort(loads, std::ranges::greater(), &LinkLoad::load);
   if (loads.size() > kLinksShown) loads.resize(kLinksShown);
@@ -199,14 +208,16 @@ Report summarise(const Job& job, const ClusterSpec& spec, const Cluster& cluster
   report.weak_scaling = job.batch.per_gpu;
   report.global_batch = job.transfer ? 0.0 : static_cast<double>(step.batch.global);
   report.batch_per_gpu = report.global_batch / report.gpus;
-  report.step_time = timeline.end.since_start() / static_cast<double>(step.steps);
+  report.step_time = time_seen(step, timeline) / steps_seen(step);
   report.passes_time = step.steps == 1 ? before_update(step, timeline) : report.step_time;
   const Uncertainty range = uncertainty(job);
   report.step_time_low = report.step_time * (1.0 - range.below);
   report.step_time_high = report.step_time * (1.0 + range.above);
-  const PathTimes path = path_times(step.plan, timeline);
+  const PathTimes path = step.steady ? path_times(step.plan, timeline, step.steady->from, step.steady->to)
+                                     : path_times(step.plan, timeline);
   report.split = step_split(path, step);
   if (!job.transfer) report.exchanges = exchange_reports(path, step);
+  report.exchanging = time_with(step.plan, timeline, Activity::exchange) / static_cast<double>(step.steps);
   add_rates(report, job, spec, step, timeline);
   report.exchanged_per_gpu = step.sent_per_gpu / static_cast<double>(step.steps);
   report.exchange_uncompressed_per_gpu = step.sent_uncompressed_per_gpu / static_cast<double>(step.steps);

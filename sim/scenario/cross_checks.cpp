@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "scenario/schedule_checks.hpp"
 #include "scenario/strategy_checks.hpp"
 #include "topology/box_pieces.hpp"
 #include "topology/cards.hpp"
@@ -157,6 +158,7 @@ void check_across(const Scenario& scenario, const SoundParts& sound, Reading& re
   if (sound.cluster) check_nvlink(scenario.cluster, reading);
   if (sound.cluster && sound.workload) check_precision(scenario, reading);
   if (sound.strategy) check_codecs(scenario, sound, reading);
+  if (sound.strategy) check_exchange_schedule(scenario, sound, reading);
   if (scenario.job.transfer) {
     if (sound.cluster && sound.strategy && sound.workload) check_transfer(scenario, reading);
     return;

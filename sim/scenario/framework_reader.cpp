@@ -46,6 +46,9 @@ void read_exchange(MapReader& framework, ExchangeHabit& habit) {
   habit.overlap = reader.boolean_or("overlap", true);
   habit.compact = reader.boolean_or("compact", false);
   habit.call = reader.quantity<Seconds>("call", Zero::allowed);
+  habit.schedule = static_cast<ExchangeSchedule>(reader.choice_or("schedule", kExchangeScheduleNames, 0));
+  habit.partition = reader.quantity_or("partition", habit.partition);
+  habit.credit = reader.quantity_or("credit", habit.credit);
   reader.finish();
 }
 

@@ -175,6 +175,10 @@ ExchangeConfig read_exchange_config(MapReader& strategy) {
   if (reader.find("rank") != nullptr && exchange.codec != CodecKind::low_rank)
     strategy.reading().note(reader.place("rank"), "only the codec low_rank has a rank; leave it out");
   exchange.delayed = reader.boolean_or("delayed", false);
+  if (reader.find("schedule") != nullptr)
+    exchange.schedule = static_cast<ExchangeSchedule>(reader.choice_or("schedule", kExchangeScheduleNames, 0));
+  exchange.partition = reader.optional_quantity<Bytes>("partition");
+  exchange.credit = reader.optional_quantity<Bytes>("credit");
   reader.finish();
   return exchange;
 }
