@@ -69,6 +69,16 @@ std::string sent(const Report& report) {
                      to_text(report.exchange_uncompressed_per_gpu));
 }
 
+/// "int8: 4.0x fewer bytes, exchange 12.1 ms -> 4.0 ms, step 1.31x faster".
+std::string codec_gain(const Report& report) {
+  const CodecGain& gain = *report.codec_gain;
+  const double faster = gain.step_time_without / report.step_time;
+  return fmt::format("{}: {:.1f}x fewer bytes, exchange {} -> {}, {} {:.2f}x {}", gain.codecs,
+                     report.exchange_uncompressed_per_gpu / report.exchanged_per_gpu, to_text(gain.exchanging_without),
+                     to_text(report.exchanging), is_transfer(report) ? "copy" : "step", faster < 1 ? 1 / faster : faster,
+                     faster < 1 ? "slower" : "faster");
+}
+
 }  // namespace
 
 std::vector<Fact> what_runs(const Report& report) {
@@ -94,6 +104,7 @@ std::vector<Fact> headline(const Report& report) {
         {"utilisation", fmt::format("{} of the peak FLOP/s (MFU)", percent_text(*report.model_flop_utilisation))});
   }
   if (report.exchanged_per_gpu.count() > 0) facts.push_back({"sent", sent(report)});
+  if (report.codec_gain && report.exchanged_per_gpu.count() > 0) facts.push_back({"codec", codec_gain(report)});
   return facts;
 }
 

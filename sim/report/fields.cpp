@@ -22,6 +22,12 @@ FieldValue bytes(Bytes size) { return count(std::round(size.count())); }
 
 FieldValue maybe(const std::optional<double>& value) { return value ? FieldValue(*value) : FieldValue(); }
 
+/// A figure of the comparison with the same job without codec.
+template <class Figure>
+FieldValue gained(const Report& report, Figure figure) {
+  return report.codec_gain ? figure(*report.codec_gain) : FieldValue();
+}
+
 constexpr auto kFields = std::to_array<Field>({
     {"scenario", "scenario", [](const Report& r) -> FieldValue { return r.scenario; }, true},
     {"model", "model", [](const Report& r) -> FieldValue { return r.model; }, true},
@@ -55,6 +61,22 @@ constexpr auto kFields = std::to_array<Field>({
     {"exchanged_bytes_per_gpu", "exchanged_bytes_per_gpu", [](const Report& r) { return bytes(r.exchanged_per_gpu); }},
     {"exchange_uncompressed_bytes_per_gpu", "exchange_uncompressed_bytes_per_gpu",
      [](const Report& r) { return bytes(r.exchange_uncompressed_per_gpu); }},
+    {"codec.codecs", "codecs",
+     [](const Report& r) { return gained(r, [&](const CodecGain& gain) -> FieldValue { return gain.codecs; }); }},
+    {"codec.exchange_s", "codec_exchange_s",
+     [](const Report& r) { return gained(r, [&](const CodecGain&) -> FieldValue { return r.exchanging.count(); }); }},
+    {"codec.exchange_without_s", "codec_exchange_without_s",
+     [](const Report& r) {
+       return gained(r, [](const CodecGain& gain) -> FieldValue { return gain.exchanging_without.count(); });
+     }},
+    {"codec.step_time_without_s", "codec_step_time_without_s",
+     [](const Report& r) {
+       return gained(r, [](const CodecGain& gain) -> FieldValue { return gain.step_time_without.count(); });
+     }},
+    {"codec.step_speedup", "codec_step_speedup",
+     [](const Report& r) {
+       return gained(r, [&](const CodecGain& gain) -> FieldValue { return gain.step_time_without / r.step_time; });
+     }},
     {"memory.parameters", "memory_parameters_bytes",
      [](const Report& r) { return bytes(r.memory.footprint.parameters); }},
     {"memory.master_weights", "memory_master_weights_bytes",

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "execution/execute.hpp"
 #include "hardware/sustained_clock.hpp"
@@ -130,6 +134,28 @@ void add_speedup(Report& report, const Job& job, const ClusterSpec& spec) {
   if (!one.memory.fits) report.baseline += ", which would not fit its memory";
 }
 
+/// Every codec of a strategy that is not none; takes it away.
+std::string take_codecs(ParallelConfig& parallel) {
+  std::vector<std::string> words;
+  const auto take = [&](CodecKind& kind, std::string_view of) {
+    if (kind != CodecKind::none) words.push_back(fmt::format("{}{}", codec(kind).name, of));
+    kind = CodecKind::none;
+  };
+  take(parallel.exchange.codec, "");
+  for (CodecKind* kind : {&parallel.model.codec, &parallel.tensor.codec, &parallel.pipeline.codec})
+    take(*kind, " of activations");
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+void add_codec_gain(Report& report, Job job, const ClusterSpec& spec) {
+  std::string codecs = take_codecs(job.parallel);
+  if (codecs.empty() || report.gpus == 1) return;
+  const Report plain = run(job, spec);
+  report.codec_gain = CodecGain{.codecs = std::move(codecs),
+                                .exchanging_without = plain.exchanging,
+                                .step_time_without = plain.step_time};
+}
+
 /// As calibrated(), with the throughput still there, for those who ask whether it was measured.
 Scenario with_calibration(Scenario scenario) {
   Job& job = scenario.job;
@@ -152,6 +178,7 @@ Report simulate(const Scenario& scenario) {
   const Scenario measured = with_calibration(scenario);
   Report report = named(run(measured.job, measured.cluster), scenario);
   if (!measured.job.transfer) add_speedup(report, measured.job, measured.cluster);
+  add_codec_gain(report, measured.job, measured.cluster);
   return report;
 }
 

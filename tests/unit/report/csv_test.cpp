@@ -27,14 +27,15 @@ TEST_SUITE("report") {
         "global_batch,weak_scaling,step_time_s,step_time_low_s,step_time_high_s,throughput_samples_per_s,"
         "throughput_tokens_per_s,speedup,efficiency,baseline,compute_s,host_s,exchange_exposed_s,bubble_s,input_s,"
         "jitter_s,model_flop_utilisation,exchanged_bytes_per_gpu,exchange_uncompressed_bytes_per_gpu,"
+        "codecs,codec_exchange_s,codec_exchange_without_s,codec_step_time_without_s,codec_step_speedup,"
         "memory_parameters_bytes,memory_master_weights_bytes,memory_gradients_bytes,memory_optimizer_bytes,"
         "memory_activations_bytes,memory_errors_bytes,memory_workspace_bytes,memory_exchange_bytes,"
         "memory_framework_bytes,memory_total_bytes,memory_capacity_bytes,fits,largest_batch_per_gpu,limited_by\n"
         "1,int8,Sample,Net,Card,Box,Framework,data parallel,1,1,64,64,true,0.25,0.2,0.5,256,,0.75,0.75,one GPU,0.1875,"
-        "0,0.0625,0,0,0,,1048576,4194304,1073741824,0,0,0,3221225472,0,0,0,0,4294967296,8589934592,true,149,"
+        "0,0.0625,0,0,0,,1048576,4194304,,,,,,1073741824,0,0,0,3221225472,0,0,0,0,4294967296,8589934592,true,149,"
         "GPU compute: 75 % of the step\n"
         "2,int8,Sample,Net,Card,Box,Framework,data parallel,2,1,64,128,true,0.25,0.2,0.5,512,,1.5,0.75,one GPU,0.1875,"
-        "0,0.0625,0,0,0,,1048576,4194304,1073741824,0,0,0,3221225472,0,0,0,0,4294967296,8589934592,true,149,"
+        "0,0.0625,0,0,0,,1048576,4194304,,,,,,1073741824,0,0,0,3221225472,0,0,0,0,4294967296,8589934592,true,149,"
         "GPU compute: 75 % of the step\n");
   }
 

@@ -25,6 +25,19 @@ TEST_SUITE("study") {
     CHECK(whole.speedup.has_value());
   }
 
+  TEST_CASE("a job with a codec is compared with the same job without one") {
+    const Report plain = simulate(quickstart_with({}));
+    const Report coded = simulate(quickstart_with({{"strategy.exchange.codec", "int8"}}));
+    CHECK_FALSE(plain.codec_gain.has_value());
+    REQUIRE(coded.codec_gain.has_value());
+    CHECK(coded.codec_gain->codecs == "int8");
+    CHECK(coded.codec_gain->step_time_without == plain.step_time);
+    CHECK(coded.codec_gain->exchanging_without == plain.exchanging);
+    CHECK(coded.exchanging < plain.exchanging);
+    CHECK_FALSE(simulate_step(quickstart_with({{"strategy.exchange.codec", "int8"}})).codec_gain.has_value());
+    CHECK_FALSE(simulate(quickstart_with({{"strategy.exchange.codec", "int8"}, {"cluster.gpus", "1"}})).codec_gain);
+  }
+
   TEST_CASE("a job that waits for its input says so") {
     // 256 samples of 110 kB from 50 MB/s take 563 ms, the step alone about 320.
     for (const char* input :
