@@ -117,9 +117,11 @@ MeasuredRule read_measured(const YamlValue& value, Reading& reading) {
   }
   measured.unit = read_unit(reader);
   measured.samples = reader.number_or("samples", 1.0, 1.0, kMostSamples);
-  if (const YamlValue* whole = reader.find("percent_of")) {
-    measured.percent_of = read_named(*whole, "percent_of", true, reading);
-    check_paths(*whole, CheckKind::training, reading);
+  for (const std::string_view key : {"percent_of", "over"}) {
+    const YamlValue* other = reader.find(key);
+    if (other == nullptr) continue;
+    measured.against = read_named(*other, key, true, reading);
+    check_paths(*other, CheckKind::training, reading);
   }
   reader.finish();
   return measured;

@@ -33,14 +33,15 @@ enum class MeasuredKind {
   passes_time,       ///< of a step without the update of the weights
   time_for_samples,  ///< in which the whole job trains a number of samples
   speedup,           ///< against one GPU; says nothing about time
+  gain,              ///< the same against the job with other settings on as many GPUs
   time,              ///< of one operation, where no step is measured
   rate,              ///< GB/s of an exchange: its bytes over its time
   peak_memory,       ///< of the fullest GPU, without what the framework takes beside tensors
   activation_memory  ///< kept from forward to backward on the fullest GPU
 };
-inline constexpr std::array<std::string_view, 11> kMeasuredKindNames = {
-    "throughput", "tokens_per_s", "tokens_per_gpu", "step_time",   "passes_time",      "time_for_samples",
-    "speedup",    "time",         "rate",           "peak_memory", "activation_memory"};
+inline constexpr std::array<std::string_view, 12> kMeasuredKindNames = {
+    "throughput", "tokens_per_s", "tokens_per_gpu", "step_time", "passes_time", "time_for_samples",
+    "speedup",    "gain",         "time",           "rate",      "peak_memory", "activation_memory"};
 
 /// Whether a kind is bytes on a GPU.
 constexpr bool is_memory(MeasuredKind kind) {
@@ -88,8 +89,8 @@ struct MeasuredRule {
   RuleValue kind;        ///< gives a word of kMeasuredKindNames
   double unit = 1.0;     ///< seconds or bytes that 1 stands for
   double samples = 1.0;  ///< of time_for_samples
-  /// Of a memory that is measured in percent: settings that make the job whose memory is 100.
-  std::vector<NamedRuleValue> percent_of = {};
+  /// Settings that make the other job: whose memory is 100 percent (`percent_of`), or that a gain is over (`over`).
+  std::vector<NamedRuleValue> against = {};
 };
 
 /// With what the speed-up of a row is taken: rows with the same cells on one GPU, or a column that has it.

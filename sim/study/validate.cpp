@@ -160,6 +160,11 @@ std::optional<double> RowResult::efficiency_error() const {
   return *efficiency() - *efficiency_measured();
 }
 
+std::optional<double> RowResult::linear_error() const {
+  if (!efficiency_error()) return std::nullopt;
+  return (is_gain ? 1.0 / gpus : 1.0) - *efficiency_measured();
+}
+
 Validation validate(std::span<const ValidationRule> rules, const Library& library, const ValidateOptions& options) {
   const std::vector<Source> sources = read_sources(rules);
   Validation result;

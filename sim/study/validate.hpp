@@ -44,6 +44,7 @@ struct RowResult {
   std::string ranked_key;  ///< equal for rows whose order is compared; empty: none
   std::optional<double> speedup;
   std::optional<double> speedup_measured;
+  bool is_gain = false;  ///< the speed-up is against the job with other settings, not against one GPU
 
   /// ours / theirs - 1
   [[nodiscard]] std::optional<double> time_error() const;
@@ -57,6 +58,8 @@ struct RowResult {
   [[nodiscard]] std::optional<double> memory_error() const;
   /// ours - theirs, of speed-up / GPUs
   [[nodiscard]] std::optional<double> efficiency_error() const;
+  /// The same of who knows nothing: that scaling is linear, or that there is no gain.
+  [[nodiscard]] std::optional<double> linear_error() const;
 };
 
 /// Errors over the rows of one source, family or class. Percents as numbers (12.5), efficiencies as
@@ -70,7 +73,7 @@ struct GroupResult {
   std::optional<double> time_median_ape;        ///< median of it, %
   std::optional<double> ratio_mape;             ///< mean of |ours / theirs - 1| of the speed-up, %
   std::optional<double> efficiency_mae;         ///< mean of |ours - theirs| of speed-up / GPUs
-  std::optional<double> linear_efficiency_mae;  ///< the same if every speed-up were the number of GPUs
+  std::optional<double> linear_efficiency_mae;  ///< the same if every speed-up were the number of GPUs, every gain 1
   std::optional<double> bus_bandwidth_mape;     ///< mean of |bus bandwidth error|, %
   std::optional<double> memory_mape;            ///< mean of |memory error|, %
   /// Kendall's tau of the order of times: pairs that we put in order as measured less the others, over all; pairs of

@@ -20,22 +20,26 @@ Bytes memory_of(const Report& report, MeasuredKind kind) {
   return kind == MeasuredKind::activation_memory ? footprint.activations : footprint.total() - footprint.framework;
 }
 
+/// The job with the rule's other settings.
+Report other_job(const MeasuredRow& row, const CheckContext& context) {
+  std::vector<Setting> settings = row.settings;
+  for (const Setting& setting : row.other_settings) {
+    std::erase_if(settings, [&](const Setting& other) { return other.path == setting.path; });
+    settings.push_back(setting);
+  }
+  return simulate_step(context.base.resolve(context.library, settings));
+}
+
 /// Bytes, or percent of what another job takes.
 void add_memory(const MeasuredRow& row, const CheckContext& context, const Report& report, RowResult& result) {
   const Bytes ours = memory_of(report, row.kind);
-  if (row.whole_settings.empty()) {
+  if (row.other_settings.empty()) {
     result.memory = ours.count();
     result.memory_measured = row.value * context.rule.measured.unit;
     return;
   }
-  std::vector<Setting> whole = row.settings;
-  for (const Setting& setting : row.whole_settings) {
-    std::erase_if(whole, [&](const Setting& other) { return other.path == setting.path; });
-    whole.push_back(setting);
-  }
   constexpr double kPercent = 100.0;
-  const Report other = simulate_step(context.base.resolve(context.library, whole));
-  result.memory = kPercent * (ours / memory_of(other, row.kind));
+  result.memory = kPercent * (ours / memory_of(other_job(row, context), row.kind));
   result.memory_measured = row.value;
   result.memory_in_percent = true;
 }
@@ -85,6 +89,7 @@ void add_measured(const MeasuredRow& row, const MeasuredRule& rule, const Report
       result.reason = "a rate of bytes is measured, which a training step has not";
       return;
     case MeasuredKind::speedup:
+    case MeasuredKind::gain:
       break;
   }
   if (result.time_measured) result.time = report.step_time;
@@ -99,6 +104,8 @@ void check_training(const MeasuredRow& row, const CheckContext& context, RowResu
   result.what = fmt::format("{} {} b{:g}, {}x {}", scenario.job.model.id, word_of(scenario.job.precision),
                             report.batch_per_gpu, report.gpus, scenario.cluster.gpu.id);
   if (report.gpus > 1) result.speedup = report.speedup;
+  result.is_gain = row.kind == MeasuredKind::gain;
+  if (result.is_gain) result.speedup = other_job(row, context).step_time / report.step_time;
   if (is_memory(row.kind)) add_memory(row, context, report, result);
   add_measured(row, context.rule.measured, report, result);
 }

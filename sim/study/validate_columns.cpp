@@ -26,7 +26,7 @@ class ColumnCheck {
     for (const NamedRuleValue& named : rule_.set) ask(named.value);
     ask(rule_.measured.place, rule_.measured.column);
     ask(rule_.measured.kind);
-    for (const NamedRuleValue& named : rule_.measured.percent_of) ask(named.value);
+    for (const NamedRuleValue& named : rule_.measured.against) ask(named.value);
     for (const std::string& column : rule_.ranked) ask(rule_.ranked_place, column);
     if (rule_.class_name) ask(*rule_.class_name);
     if (rule_.exchange) {

@@ -43,7 +43,7 @@ struct Errors {
     if (const std::optional<double> error = row.efficiency_error()) {
       ratio.push_back(kPercent * (*row.speedup / *row.speedup_measured - 1.0));
       efficiency.push_back(*error);
-      linear.push_back(1.0 - *row.efficiency_measured());
+      linear.push_back(*row.linear_error());
     }
   }
 };

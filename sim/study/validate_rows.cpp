@@ -120,7 +120,7 @@ class RowMaker {
 
   void set() {
     row_.settings = settings_of(rule_.set);
-    row_.whole_settings = settings_of(rule_.measured.percent_of);
+    row_.other_settings = settings_of(rule_.measured.against);
     const auto gpus = std::ranges::find(rule_.set, "cluster.gpus", &NamedRuleValue::name);
     if (gpus != rule_.set.end()) read_gpus(text_of(gpus->value).value_or(""));
   }
@@ -164,7 +164,8 @@ class RowMaker {
     const auto found = std::ranges::find(kMeasuredKindNames, kind.value_or(""));
     if (found == kMeasuredKindNames.end()) return refuse("nothing that the rule knows is measured");
     row_.kind = static_cast<MeasuredKind>(found - kMeasuredKindNames.begin());
-    if (row_.kind == MeasuredKind::speedup) row_.speedup_measured = value;
+    if (row_.kind == MeasuredKind::speedup || row_.kind == MeasuredKind::gain) row_.speedup_measured = value;
+    if (row_.kind == MeasuredKind::gain && rule_.measured.against.empty()) refuse("a gain is measured, and not over what");
   }
 
   void exchange() {

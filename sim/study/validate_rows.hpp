@@ -20,7 +20,7 @@ struct MeasuredRow {
   int gpus = 0;
   std::string reason;
   std::vector<Setting> settings;
-  std::vector<Setting> whole_settings = {};  ///< written over them: the job that is 100 percent
+  std::vector<Setting> other_settings = {};  ///< written over them: the job that is 100 percent, or that a gain is over
   double value = 0.0;
   MeasuredKind kind = MeasuredKind::throughput;
   std::string alone_key;                   ///< equal for rows that differ in the number of GPUs only

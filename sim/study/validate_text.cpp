@@ -43,9 +43,9 @@ void write_linear(std::ostream& out, const Validation& validation, const TextSty
   double linear = 0;
   std::size_t count = 0;
   for (const RowResult& row : validation.rows) {
-    if (!row.used || !row.efficiency_error()) continue;
+    if (!row.used || row.is_gain || !row.efficiency_error()) continue;
     ours += std::abs(*row.efficiency_error());
-    linear += std::abs(1.0 - *row.efficiency_measured());
+    linear += std::abs(*row.linear_error());
     ++count;
   }
   if (count == 0) return;

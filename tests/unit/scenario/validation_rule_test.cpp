@@ -86,7 +86,7 @@ ranked: [gpu]
     const ValidationRule rule = file.read();
     CHECK(rule.derive.front().value.between == std::vector<std::string>{"memory ", " GiB"});
     CHECK(rule.measured.unit == 1073741824.0);
-    CHECK(rule.measured.percent_of.front().name == "strategy.recompute");
+    CHECK(rule.measured.against.front().name == "strategy.recompute");
     CHECK(rule.ranked == std::vector<std::string>{"gpu"});
   }
 
