@@ -31,8 +31,6 @@ nlohmann::ordered_json field_json(const FieldValue& value) {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 template <class Number>
 bool reads_as(std::string_view text, Number& number) {
   const char* const end = text.data() + text.size();
@@ -40,8 +38,9 @@ bool reads_as(std::string_view text, Number& number) {
   return result.ec == std::errc() && result.ptr == end;
 }
 
-/// A setting is YAML text; here it becomes the number or truth value it stands for, else text.
-Json typed(const std::string& text) {
+}  // namespace
+
+nlohmann::ordered_json setting_json(const std::string& text) {
   if (text == "true") return true;
   if (text == "false") return false;
   if (std::int64_t whole = 0; reads_as(text, whole)) return whole;
@@ -49,9 +48,13 @@ Json typed(const std::string& text) {
   return text;
 }
 
+namespace {
+
+using Json = nlohmann::ordered_json;
+
 Json settings_of(const Report& report) {
   Json settings = Json::object();
-  for (const auto& [key, value] : report.settings) settings[key] = typed(value);
+  for (const auto& [key, value] : report.settings) settings[key] = setting_json(value);
   return settings;
 }
 
@@ -154,6 +157,9 @@ class PointList {
   }
 
   void verdict(const std::string& text) { out_ << "  \"verdict\": " << dump(text, -1) << ",\n"; }
+  void notes(const std::vector<std::string>& texts) {
+    if (!texts.empty()) out_ << "  \"notes\": " << dump(texts, -1) << ",\n";
+  }
 
   void add(const Json& point) {
     out_ << (empty_ ? "  \"points\": [\n    " : ",\n    ");
@@ -186,6 +192,7 @@ void write_json(std::ostream& out, std::span<const Report> reports) {
 void write_json(std::ostream& out, const Ranking& ranking) {
   PointList list(out);
   list.verdict(ranking.verdict);
+  list.notes(ranking.notes);
   for (const RankedReport& entry : ranking.entries) {
     Json point = {{"rank", entry.rank}, {"name", entry.name}, {"relative", entry.relative}, {"why", entry.why}};
     if (is_refused(entry.report)) point = {{"name", entry.name}, {"why", entry.why}};

@@ -60,6 +60,7 @@ void write_markdown(std::ostream& out, std::span<const Report> reports) { out <<
 
 void write_markdown(std::ostream& out, const Ranking& ranking) {
   out << pipe_table(ranking_columns(ranking)) << '\n' << printable(ranking.verdict) << '\n';
+  for (const std::string& note : ranking.notes) out << "\n" << printable(note) << '\n';
 }
 
 }  // namespace gpuscale

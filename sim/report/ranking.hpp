@@ -19,8 +19,9 @@ struct RankedReport {
 };
 
 struct Ranking {
-  std::vector<RankedReport> entries;  ///< best first
-  std::string verdict;                ///< one sentence: what wins and why
+  std::vector<RankedReport> entries;    ///< best first
+  std::string verdict;                  ///< one sentence: what wins and why
+  std::vector<std::string> notes = {};  ///< how the entries were chosen; may be empty
 };
 
 }  // namespace gpuscale

@@ -53,6 +53,7 @@ void write_text(std::ostream& out, const Ranking& ranking, const TextStyle& styl
     out << (runs(ranking.entries[i].report) ? lines[i + 1] : red(lines[i + 1], style)) << '\n';
   }
   out << '\n' << wrapped(printable(ranking.verdict), style.width, 0) << '\n';
+  for (const std::string& note : ranking.notes) out << wrapped(printable(note), style.width, 2) << '\n';
 }
 
 }  // namespace gpuscale

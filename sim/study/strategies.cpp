@@ -46,7 +46,7 @@ std::vector<std::string_view> addable(bool data) {
   for (const Codec& codec : codecs()) words.push_back(codec.name);
   if (!data) return words;
   words.insert(words.end(), kExchangeAlgorithmNames.begin(), kExchangeAlgorithmNames.end());
-  words.insert(words.end(), {"tensor8", "pipeline4", "context2", "expert8", "zero3"});
+  words.insert(words.end(), {"tensor8", "pipeline4", "context2", "expert8", "zero3", "node"});
   return words;
 }
 
@@ -57,23 +57,28 @@ struct Additions {
   std::vector<Setting> degrees = {};
 };
 
-/// Ways that are named with a number, and what the number sets.
+/// Hybrid sharding: what ZeRO shares out is shared out within each node.
+constexpr std::string_view kWithinNode = "node";
+
+/// Ways that are named with a number, and what the number sets; `node` has none.
 struct Numbered {
   std::string_view word;
   std::string_view path;
   std::string_view neutral_path;  ///< set where the way is not named
   std::string_view neutral;
 };
-constexpr std::array<Numbered, 5> kNumbered = {{{"tensor", "strategy.tensor", "strategy.tensor", "1"},
+constexpr std::array<Numbered, 6> kNumbered = {{{"tensor", "strategy.tensor", "strategy.tensor", "1"},
                                                 {"pipeline", "strategy.pipeline.stages", "strategy.pipeline", "1"},
                                                 {"context", "strategy.context", "strategy.context", "1"},
                                                 {"expert", "strategy.expert", "strategy.expert", "1"},
-                                                {"zero", "strategy.zero", "strategy.zero", "0"}}};
+                                                {"zero", "strategy.zero", "strategy.zero", "0"},
+                                                {kWithinNode, "strategy.shard_group", "strategy.shard_group", "all"}}};
 
 /// The setting of a word such as tensor8; nothing if it is no such word.
 std::optional<Setting> degree_of(std::string_view word) {
   for (const Numbered& numbered : kNumbered) {
-    if (!word.starts_with(numbered.word)) continue;
+    if (word == kWithinNode && numbered.word == kWithinNode) return Setting{std::string(numbered.path), "node"};
+    if (!word.starts_with(numbered.word) || numbered.word == kWithinNode) continue;
     const std::string_view digits = word.substr(numbered.word.size());
     const bool number = !digits.empty() && std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
     if (number) return Setting{std::string(numbered.path), std::string(digits)};
@@ -117,7 +122,7 @@ std::vector<Setting> strategy_settings(std::string_view name, int gpus) {
   if (degree_of(parts.front())) parts.insert(parts.begin(), "data");  // copies take the GPUs that are left
   const std::string_view split = parts.front();
   if (std::ranges::find(kSplits, split) == kSplits.end()) {
-    refuse(name, split, {kSplits[0], kSplits[1], kSplits[2], "tensor8", "pipeline4", "context2", "expert8", "zero3"});
+    refuse(name, split, {kSplits[0], kSplits[1], kSplits[2], "tensor8", "pipeline4", "context2", "expert8", "zero3", "node"});
   }
   const Additions additions = read_additions(name, std::span(parts).subspan(1), split);
   const bool model = split == "model";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
 #include <utility>
 
 #include "exit_code.hpp"
@@ -12,6 +13,7 @@
 #include "report/json.hpp"
 #include "report/text.hpp"
 #include "scenario_argument.hpp"
+#include "study/candidates.hpp"
 #include "study/refusal.hpp"
 #include "study/strategies.hpp"
 #include "write_result.hpp"
@@ -45,6 +47,7 @@ std::vector<std::string> split_names(const std::string& text) {
 struct Contenders {
   std::vector<NamedScenario> scenarios;
   std::vector<Candidate> refused;
+  std::vector<std::string> notes = {};  ///< how they were chosen
 };
 
 /// Collects contenders with the problems of all of them.
@@ -113,10 +116,20 @@ Contenders contenders(const std::vector<std::string>& words, const std::vector<s
   return all.take();
 }
 
+/// What is compared when no strategy is named for one file: what its model is worth splitting into.
+Contenders chosen_by_model(const std::string& word, const std::filesystem::path& path,
+                           const std::vector<Setting>& settings, const Library& library) {
+  std::optional<Candidates> large = large_model_candidates(ScenarioFile::open(path), library, settings);
+  if (large && !large->scenarios.empty())
+    return {.scenarios = std::move(large->scenarios), .refused = {}, .notes = std::move(large->notes)};
+  return contenders({word}, {path}, {std::begin(kUsualStrategies), std::end(kUsualStrategies)}, settings, library);
+}
+
 /// What has finished, in order, with what cannot run below.
 Ranking ranking_of(std::vector<Candidate> finished, const Contenders& all, const OutputOptions& output) {
   finished.insert(finished.end(), all.refused.begin(), all.refused.end());
   Ranking ranking = rank(std::move(finished));
+  ranking.notes = all.notes;
   for (RankedReport& entry : ranking.entries) {
     if (!output.verbose) entry.report.layers.clear();
   }
@@ -155,7 +168,8 @@ int compare_command(const Invocation& invocation) {
       "compare SCENARIO... [--strategies NAMES] [options]",
       "Ranks scenarios by throughput and says why the first wins. With --strategies, or with a single "
       "file, it ranks ways to split each scenario over its GPUs: data, model or independent, with "
-      "+int8 or another codec and, for data, +ring, +parameter_server_cpu or another algorithm. What "
+      "+int8 or another codec and, for data, +ring, +parameter_server_cpu or another algorithm. Of a "
+      "Transformer that one GPU cannot train it tries tensor, pipeline and sharded splits instead. What "
       "does not fit in memory ranks below, and what cannot run comes last, with the reason.");
   std::vector<std::string> files;
   std::string strategies;
@@ -180,9 +194,10 @@ int compare_command(const Invocation& invocation) {
   for (const std::string& file : files) paths.push_back(scenario_path(file, library));
   Result result(output.output, paths);
 
-  std::vector<std::string> names = split_names(strategies);
-  if (names.empty() && files.size() == 1) names.assign(std::begin(kUsualStrategies), std::end(kUsualStrategies));
-  const Contenders all = contenders(files, paths, names, settings, library);
+  const std::vector<std::string> names = split_names(strategies);
+  const Contenders all = names.empty() && files.size() == 1
+                             ? chosen_by_model(files.front(), paths.front(), settings, library)
+                             : contenders(files, paths, names, settings, library);
   std::vector<Candidate> finished;
   {
     FinishedReports reports;

@@ -50,6 +50,8 @@ TEST_SUITE("study") {
     CHECK(value("data+context2+fp16", "strategy.zero") == "0");
     CHECK(value("data+context2+fp16", "strategy.exchange.codec") == "fp16");
     CHECK(value("data", "strategy.tensor") == "unset");
+    CHECK(value("zero3+node", "strategy.shard_group") == "node");
+    CHECK(value("zero3", "strategy.shard_group") == "all");
     CHECK_THROWS_AS(strategy_settings("tensor", 8), std::invalid_argument);
     CHECK_THROWS_AS(strategy_settings("model+tensor2", 8), std::invalid_argument);
   }
