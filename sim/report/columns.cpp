@@ -48,6 +48,18 @@ void wrap_last(std::vector<TextColumn>& columns, std::size_t width) {
   for (std::string& cell : last.cells) cell = wrapped(cell, std::max(width, indent + kNarrowestWrap), indent);
 }
 
+/// Takes the last column out if it may stand below the rows and does not fit beside the others.
+std::vector<std::string> take_below(std::vector<TextColumn>& columns, std::size_t width) {
+  if (columns.empty() || !columns.back().below) return {};
+  TextColumn whole = columns.back();
+  whole.wraps = false;
+  columns.pop_back();
+  if (width_of(columns) + kGap + width_of(whole) > width) return std::move(whole.cells);
+  whole.wraps = true;
+  columns.push_back(std::move(whole));
+  return {};
+}
+
 std::string trimmed_right(std::string line) {
   line.erase(line.find_last_not_of(' ') + 1);
   return line;
@@ -71,6 +83,7 @@ std::vector<std::string> layout(std::vector<TextColumn> columns, std::size_t wid
       cell = column.wraps ? printable(cell) : shortened(printable(cell), column.longest);
     }
   }
+  const std::vector<std::string> below = take_below(columns, width);
   drop_until_within(columns, width);
   shorten_until_within(columns, width);
   std::vector<std::size_t> widths;
@@ -85,6 +98,9 @@ std::vector<std::string> layout(std::vector<TextColumn> columns, std::size_t wid
           std::string(i == 0 ? 0 : kGap, ' ') + (columns[i].wraps ? cell : padded(cell, widths[i], columns[i].right));
     }
     lines[row] = trimmed_right(std::move(lines[row]));
+    const bool told = row > 0 && !below.empty() && !below[row - 1].empty();
+    constexpr std::size_t kIndent = 4;
+    if (told) lines[row] += '\n' + std::string(kIndent, ' ') + wrapped(below[row - 1], width, kIndent);
   }
   return lines;
 }

@@ -17,6 +17,7 @@ struct TextColumn {
   std::vector<std::string> cells;
   std::size_t longest = 40;  ///< longer cells are cut
   bool wraps = false;        ///< the last column may: instead of being cut, it continues on lines of its own
+  bool below = false;        ///< one that wraps: where it does not fit it stands below its rows, without title
 };
 
 /// Lines of equal columns, the title first, two spaces between columns. Columns that may go are left out

@@ -78,7 +78,7 @@ CommonFacts common_facts(std::span<const Report> reports) {
   if (facts.title.empty()) std::swap(facts.title, facts.subtitle);
   facts.notes.push_back(swept_text(reports));
   if (const auto refused = std::ranges::count_if(reports, is_refused); refused > 0) {
-    facts.notes.push_back(fmt::format("{} of them cannot run; the last column says why", refused));
+    facts.notes.push_back(fmt::format("{} of them cannot run; the reason stands with each", refused));
   }
   if (std::ranges::all_of(reports, fits) && !std::ranges::all_of(reports, is_transfer)) {
     facts.notes.emplace_back("every point fits in memory");

@@ -39,6 +39,7 @@ class ColumnBuilder {
     add_asked(
         "problem", 0, [](const Report& report) { return report.problem; }, false);
     columns_.back().wraps = true;
+    columns_.back().below = true;
   }
 
   [[nodiscard]] bool any(const std::function<bool(const Report&)>& holds) const {

@@ -33,7 +33,7 @@ inline bool is_transfer(const Report& report) { return report.global_batch <= 0;
 
 /// The columns of a table of points for people: what varies, then time, throughput, scaling, where the
 /// step goes in percent, whether it fits and what limits it. Columns with nothing to say are left out. If a
-/// point was refused, a last column says why; in place of its figures is "-".
+/// point was refused, a last column says why, or lines below; in place of its figures is "-".
 std::vector<TextColumn> point_columns(std::span<const Report> reports);
 
 /// One row a kind of GPU: how many, samples, computing, memory.

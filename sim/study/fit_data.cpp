@@ -51,13 +51,14 @@ Json stages_of(const Report& report) {
 
 Json settings_of(const std::vector<Setting>& settings) {
   Json object = Json::object();
-  for (const Setting& setting : settings) object[setting.path] = setting.value;
+  for (const Setting& setting : settings) object[setting.path] = setting_json(setting.value);
   return object;
 }
 
 Json to_json(const MemoryChange& change, const Report& before) {
   return {{"change", change.what},
           {"settings", settings_of(change.settings)},
+          {"options", as_options(change.settings)},
           {"saves_bytes", std::llround(change.saves(before).count())},
           {"relative_throughput", change.report.throughput / before.throughput},
           {"memory", memory_of(change.report)}};
@@ -71,7 +72,7 @@ Json to_json(const Fit& fit) {
     }
     if (field.path == "scenario") {
       point["settings"] = Json::object();
-      for (const auto& [key, value] : fit.report.settings) point["settings"][key] = value;
+      for (const auto& [key, value] : fit.report.settings) point["settings"][key] = setting_json(value);
     }
   }
   if (is_refused(fit.report)) {
@@ -83,7 +84,10 @@ Json to_json(const Fit& fit) {
   point["changes"] = Json::array();
   for (const MemoryChange& change : fit.changes) point["changes"].push_back(to_json(change, fit.report));
   const MemoryChange* way = fit.report.memory.fits ? nullptr : best_way_to_fit(fit);
-  if (way != nullptr) point["fits_with"] = way->what;
+  if (way != nullptr) {
+    point["fits_with"] = way->what;
+    point["fits_with_options"] = as_options(way->settings);
+  }
   return point;
 }
 

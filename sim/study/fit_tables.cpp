@@ -105,9 +105,10 @@ std::vector<TextColumn> stage_columns(const Report& report) {
 std::vector<TextColumn> change_columns(const Fit& fit) {
   std::vector<TextColumn> columns = {column("change", false),   column("memory", true),           column("saves", true),
                                      column("fits", false),     column("largest batch", true, 2), column("speed", true),
-                                     column("option", false, 1)};
+                                     column("option", false)};
   columns[0].longest = 44;
-  columns[6].longest = 60;
+  columns[6].wraps = true;
+  columns[6].below = true;
   const Bytes before = fit.report.memory.footprint.total();
   for (const MemoryChange& change : fit.changes) {
     const std::vector<std::string> cells = {change.what,

@@ -194,10 +194,40 @@ data is alone
     CHECK(table.find("limited by    problem\n") != std::string::npos);
     CHECK(table.find("\n   3          -          -         -           -        -         -         -  -             a "
                      "batch of 64 does not divide over 3 replicas\n") != std::string::npos);
-    CHECK(table.find("1 of them cannot run; the last column says why") != std::string::npos);
+    CHECK(table.find("1 of them cannot run; the reason stands with each") != std::string::npos);
     CHECK(table.find("every point fits") == std::string::npos);
     CHECK(widest_line(table_of({test::sample_report(2), refused}, {.width = 90})) <= 90);
     CHECK(table_of({refused}).find("samples/s") != std::string::npos);
+  }
+
+  TEST_CASE("a reason stands below its row where columns want its room") {
+    Report refused = test::sample_report(3);
+    refused.problem = "a batch of 64 does not divide over 3 replicas";
+    const auto first_line = [](const std::string& table) {
+      const std::size_t start = table.find("GPUs  ");
+      return table.substr(start, table.find('\n', start) - start);
+    };
+    const TextStyle narrow{.width = 110};
+    const std::string table = table_of({test::sample_report(2), refused}, narrow);
+    CHECK(first_line(table) == first_line(table_of({test::sample_report(2), test::sample_report(3)}, narrow)));
+    CHECK(table.find("\n    a batch of 64 does not divide over 3 replicas\n") != std::string::npos);
+    CHECK(widest_line(table) <= 110);
+  }
+
+  TEST_CASE("what a codec brings is told in bytes and exchange time and step time") {
+    Report report = test::sample_report(2);
+    report.step_time = 200_ms;
+    report.exchanging = 4_ms;
+    report.exchanged_per_gpu = 10_MB;
+    report.exchange_uncompressed_per_gpu = 40_MB;
+    report.codec_gain = CodecGain{.codecs = "int8", .exchanging_without = 12_ms, .step_time_without = 260_ms};
+    std::ostringstream out;
+    write_text(out, report, {});
+    CHECK(out.str().find("int8: 4.0x fewer bytes, exchange 12.0 ms -> 4.00 ms, step 1.30x faster") != std::string::npos);
+    report.codec_gain->step_time_without = 100_ms;
+    std::ostringstream slower;
+    write_text(slower, report, {});
+    CHECK(slower.str().find("step 2.00x slower") != std::string::npos);
   }
 
   TEST_CASE("huge figures do not run into each other") {

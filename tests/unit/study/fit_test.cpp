@@ -98,6 +98,12 @@ TEST_SUITE("study") {
     const nlohmann::json& point = document["points"][0];
     CHECK(point["memory"]["fits"] == false);
     CHECK(point["changes"].size() == fits[0].changes.size());
+    for (std::size_t i = 0; i < fits[0].changes.size(); ++i) {
+      CHECK(point["changes"][i]["options"] == as_options(fits[0].changes[i].settings));
+      for (const auto& [key, value] : point["changes"][i]["settings"].items())
+        if (key == "strategy.zero") CHECK(value.is_number());  // as in the document of a run
+    }
+    CHECK(point["fits_with_options"] == as_options(best_way_to_fit(fits[0])->settings));
     CHECK(point["changes"][0]["saves_bytes"] == std::llround(fits[0].changes[0].saves(fits[0].report).count()));
     double sum = 0;
     for (const char* key : {"parameters", "master_weights", "gradients", "optimizer", "activations", "errors",
