@@ -107,7 +107,7 @@ colour: red
         "4:3: error: a scenario has no key 'workload.modle'; did you mean 'workload.model'?\n"
         "5:58: error: the case 'FP16' has 1 patterns for 2 columns; put ' | ' between them\n"
         "6:31: error: 'thruput' is nothing that is measured; write throughput, tokens_per_s, tokens_per_gpu, "
-        "step_time, passes_time, time_for_samples, speedup, time, rate, peak_memory or activation_memory\n"
+        "step_time, passes_time, time_for_samples, speedup, gain, time, rate, peak_memory or activation_memory\n"
         "7:8: error: 'class' must be a text, not a list\n"
         "8:1: error: unknown key 'colour' in validation rule; it has alone, check, citation, class, data, derive, "
         "exchange, "
