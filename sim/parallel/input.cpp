@@ -45,12 +45,12 @@ struct Traffic {
 TaskId add_traffic(PlanBuilder& plan, const Traffic& traffic, Hops hops, TaskId ready) {
   if (traffic.amount.count() <= 0 || hops.loads.empty()) return ready;
   return plan.add(Transfer{.amount = traffic.amount,
-                    .loads = std::move(hops.loads),
-                    .cap = hops.cap,
-                    .latency = hops.latency,
-                    .activity = Activity::input,
-                    .label = traffic.label},
-           {ready});
+                           .loads = std::move(hops.loads),
+                           .cap = hops.cap,
+                           .latency = hops.latency,
+                           .activity = Activity::input,
+                           .label = traffic.label},
+                  {ready});
 }
 
 /// Samples that a rank gets in a step.
@@ -104,8 +104,7 @@ TaskId add_input(StepBuilder& step, TaskId after) {
     const RankTasks copied = add_copies(step, stage, of_gpu, after);
     for (const std::size_t role : step.roles_of(stage)) ready.push_back(copied[role]);
   }
-  for (const double of_node : of_nodes)
-    ready.push_back(add_preparation(step, preparation_time(input, of_node), after));
+  for (const double of_node : of_nodes) ready.push_back(add_preparation(step, preparation_time(input, of_node), after));
   if (input.shared_storage)
     ready.push_back(add_preparation(step, input.bytes_per_sample * all / *input.shared_storage, after));
   return step.plan.join(ready);

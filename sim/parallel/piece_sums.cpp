@@ -46,8 +46,7 @@ Exchange PieceSums::exchange_of(const Bucket& bucket) {
   const CodecKind asked = step_.job.parallel.exchange.codec;
   const Bytes number = gradient_number(step_.job);
   const bool by_factors = codec(asked).sum == CodecSum::factors;
-  const bool shrinks =
-      by_factors ? bucket.matrices.count > 0 : codec(asked).bits_per_value < number.count() * 8.0;
+  const bool shrinks = by_factors ? bucket.matrices.count > 0 : codec(asked).bits_per_value < number.count() * 8.0;
   Exchange exchange = step_.exchange_of(number * bucket.values, "gradient",
                                         shrinks && bucket.coded && !bucket.sparse ? asked : CodecKind::none);
   exchange.values = bucket.values;
@@ -58,8 +57,8 @@ Exchange PieceSums::exchange_of(const Bucket& bucket) {
 RankTasks PieceSums::sum_shared_out(int stage, const Exchange& exchange, RankTasks ready) {
   const auto ranks = static_cast<double>(step_.shard);
   note(exchange, stage, share_sent(Collective::reduce_scatter, ranks));
-  ready = step_.collective(GroupKind::shard, stage, Collective::reduce_scatter, sharing_algorithm(step_.job),
-                           exchange, ready);
+  ready = step_.collective(GroupKind::shard, stage, Collective::reduce_scatter, sharing_algorithm(step_.job), exchange,
+                           ready);
   const double copies = static_cast<double>(step_.group_size(GroupKind::shard_copies));
   if (copies < 2) return ready;
   Exchange share = exchange;
@@ -90,14 +89,13 @@ RankTasks PieceSums::sum(GroupKind groups, int stage, const Exchange& exchange, 
 }
 
 /// Whole tensors travel, to a server or along a tree.
-RankTasks PieceSums::sum_by_tensor(GroupKind groups, int stage, const Exchange& exchange,
-                                   const RankTasks& ready) {
+RankTasks PieceSums::sum_by_tensor(GroupKind groups, int stage, const Exchange& exchange, const RankTasks& ready) {
   if (pulls_later_) pull_later(groups, stage, exchange);
   const auto build = [&](PlanBuilder& plan, const RankGroup& group, const RankTasks& members) {
     switch (algorithm_) {
       case ExchangeAlgorithm::parameter_server_cpu:
         return pulls_later_ ? add_server_push(plan, group, exchange, members, server(group))
-                           : add_cpu_server(plan, group, exchange, members, server(group));
+                            : add_cpu_server(plan, group, exchange, members, server(group));
       case ExchangeAlgorithm::parameter_server_gpu:
         return add_gpu_server(plan, group, exchange, members);
       default:

@@ -150,7 +150,8 @@ class Pipeline {
     const Exchange exchange = step_.exchange_of(size, "pipeline", config_.codec);
     step_.note_sent("pipeline", from, exchange, 1.0);
     return step_.exchanges.add(
-        step_.plan, step_.across_stages({from, to}), fmt::format("send {} {}", size.count(), static_cast<int>(exchange.codec)),
+        step_.plan, step_.across_stages({from, to}),
+        fmt::format("send {} {}", size.count(), static_cast<int>(exchange.codec)),
         [&](PlanBuilder& plan, const RankGroup& pair, const RankTasks& members) {
           return RankTasks(2, add_send(plan, pair, exchange, members.front()));
         },

@@ -58,7 +58,8 @@ class PriorityExchange {
   /// Once all ranks of the stage have it, and the gate lets it pass.
   void add_piece(const Bucket& bucket, int stage, const Exchange& exchange) {
     const std::vector<std::size_t> roles = step_.roles_of(stage);
-    GatePass pass{.gate = gate_of(stage), .credit = exchange.size.count(), .urgency = static_cast<int>(bucket.last_layer)};
+    GatePass pass{
+        .gate = gate_of(stage), .credit = exchange.size.count(), .urgency = static_cast<int>(bucket.last_layer)};
     RankTasks ready;
     for (const std::size_t role : roles) ready.push_back(step_.gradient_ready.back()[bucket.last_layer][role]);
     const TaskId entered = step_.plan.add(pass, ready);

@@ -36,9 +36,9 @@ struct StepKind {
 
   explicit StepKind(const StepBuilder& step) {
     const ParallelConfig& parallel = step.job.parallel;
-    exchanges = !parallel.independent && !step.job.forward_only && (step.grid.size() > 1 || updates_on_server(step.job));
-    gathers =
-        exchanges && step.result.algorithm == ExchangeAlgorithm::gather && step.grid.data == step.grid.size();
+    exchanges =
+        !parallel.independent && !step.job.forward_only && (step.grid.size() > 1 || updates_on_server(step.job));
+    gathers = exchanges && step.result.algorithm == ExchangeAlgorithm::gather && step.grid.data == step.grid.size();
     averages = exchanges && parallel.average_every > 1;
     runs_on = exchanges && !gathers && schedule_in_force(step.job) == ExchangeSchedule::priority;
   }

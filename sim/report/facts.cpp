@@ -75,8 +75,8 @@ std::string codec_gain(const Report& report) {
   const double faster = gain.step_time_without / report.step_time;
   return fmt::format("{}: {:.1f}x fewer bytes, exchange {} -> {}, {} {:.2f}x {}", gain.codecs,
                      report.exchange_uncompressed_per_gpu / report.exchanged_per_gpu, to_text(gain.exchanging_without),
-                     to_text(report.exchanging), is_transfer(report) ? "copy" : "step", faster < 1 ? 1 / faster : faster,
-                     faster < 1 ? "slower" : "faster");
+                     to_text(report.exchanging), is_transfer(report) ? "copy" : "step",
+                     faster < 1 ? 1 / faster : faster, faster < 1 ? "slower" : "faster");
 }
 
 }  // namespace

@@ -66,8 +66,8 @@ struct CardReport {
 
 /// What compression brings: the same job without any codec.
 struct CodecGain {
-  std::string codecs;                  ///< in words: "int8", "fp16 of activations"
-  Seconds exchanging_without = {};     ///< see Report::exchanging
+  std::string codecs;               ///< in words: "int8", "fp16 of activations"
+  Seconds exchanging_without = {};  ///< see Report::exchanging
   Seconds step_time_without = {};
 };
 

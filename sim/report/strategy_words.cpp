@@ -27,9 +27,9 @@ std::string pieces_in_words(const Job& job) {
     return fmt::format("pieces of up to {} by priority, overlapped with backward and the next forward",
                        to_text(asked.partition.value_or(habit.partition)));
   }
-  const std::string_view when = asked.delayed                               ? "a step late"
+  const std::string_view when = asked.delayed                           ? "a step late"
                                 : asked.overlap.value_or(habit.overlap) ? "overlapped with backward"
-                                                                            : "after backward";
+                                                                        : "after backward";
   return fmt::format("{}, {}", bucket_in_words(job), when);
 }
 

@@ -68,10 +68,8 @@ std::vector<ExchangeReport> exchange_reports(const PathTimes& path, const Planne
   }
   std::ranges::stable_sort(reports, std::ranges::greater(), &ExchangeReport::exposed);
   if (const auto slowed = path.exchanges.find(std::string(kSlowedCompute)); slowed != path.exchanges.end()) {
-    reports.push_back({.purpose = slowed->first,
-                       .exposed = slowed->second / steps_seen(step),
-                       .sent = {},
-                       .uncompressed = {}});
+    reports.push_back(
+        {.purpose = slowed->first, .exposed = slowed->second / steps_seen(step), .sent = {}, .uncompressed = {}});
   }
   return reports;
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "scenario/codec_checks.hpp"
 #include "scenario/schedule_checks.hpp"
 #include "scenario/strategy_checks.hpp"
 #include "topology/box_pieces.hpp"

@@ -18,7 +18,8 @@ void refuse_size(const std::optional<Bytes>& size, std::string_view key, Reading
   if (!size) return;
   reading.note(
       reading.place_of(fmt::format("strategy.exchange.{}", key)),
-      fmt::format("only gradients that are sent by priority have a {}; write 'schedule: priority' or leave it out", key));
+      fmt::format("only gradients that are sent by priority have a {}; write 'schedule: priority' or leave it out",
+                  key));
 }
 
 }  // namespace
@@ -48,10 +49,11 @@ void check_exchange_schedule(const Scenario& scenario, const SoundParts& sound, 
       {exchange.codec == CodecKind::low_rank, "strategy.exchange.codec", "factors of whole matrices"}};
   for (const Conflict& conflict : conflicts) {
     if (!conflict.there) continue;
-    reading.note(reading.place_of(conflict.key),
-                 fmt::format("gradients that are sent by priority, tensor by tensor, do not go with {}; leave it out, or "
-                             "write 'exchange: {{schedule: fifo}}'",
-                             conflict.what));
+    reading.note(
+        reading.place_of(conflict.key),
+        fmt::format("gradients that are sent by priority, tensor by tensor, do not go with {}; leave it out, or "
+                    "write 'exchange: {{schedule: fifo}}'",
+                    conflict.what));
   }
 }
 

@@ -4,9 +4,6 @@
 
 namespace gpuscale {
 
-/// Whether codecs are of use where they are asked for.
-void check_codecs(const Scenario& scenario, const SoundParts& sound, Reading& reading);
-
 /// Whether degrees multiply to the GPU count and divide the batch, the layers, the heads and the experts, and the
 /// parts of a strategy go together. Each problem names the key to change and the nearest values that work.
 void check_strategy(const Scenario& scenario, const SoundParts& sound, Reading& reading);

@@ -86,7 +86,8 @@ class CandidateList {
     candidates.notes.push_back(
         fmt::format("{} ways to split the model tried, those with stages in microbatches of {} sample{}; {} left out",
                     candidates.scenarios.size(), microbatch(), microbatch() == 1 ? "" : "s", left_out));
-    for (const auto& [reason, count] : left_out_) candidates.notes.push_back(fmt::format("{} of them: {}", count, reason));
+    for (const auto& [reason, count] : left_out_)
+      candidates.notes.push_back(fmt::format("{} of them: {}", count, reason));
     return candidates;
   }
 
@@ -147,7 +148,8 @@ class CandidateList {
 };
 
 /// The scenario, which may be unfit as long as no strategy is chosen.
-Scenario as_written(const ScenarioFile& file, const Library& library, const std::vector<Setting>& settings, bool& runs) {
+Scenario as_written(const ScenarioFile& file, const Library& library, const std::vector<Setting>& settings,
+                    bool& runs) {
   try {
     runs = true;
     return file.resolve(library, settings);

@@ -103,8 +103,8 @@ std::vector<TextColumn> stage_columns(const Report& report) {
 }
 
 std::vector<TextColumn> change_columns(const Fit& fit) {
-  std::vector<TextColumn> columns = {column("change", false),   column("memory", true),           column("saves", true),
-                                     column("fits", false),     column("largest batch", true, 2), column("speed", true),
+  std::vector<TextColumn> columns = {column("change", false), column("memory", true),           column("saves", true),
+                                     column("fits", false),   column("largest batch", true, 2), column("speed", true),
                                      column("option", false)};
   columns[0].longest = 44;
   columns[6].wraps = true;

@@ -151,9 +151,8 @@ void add_codec_gain(Report& report, Job job, const ClusterSpec& spec) {
   std::string codecs = take_codecs(job.parallel);
   if (codecs.empty() || report.gpus == 1) return;
   const Report plain = run(job, spec);
-  report.codec_gain = CodecGain{.codecs = std::move(codecs),
-                                .exchanging_without = plain.exchanging,
-                                .step_time_without = plain.step_time};
+  report.codec_gain = CodecGain{
+      .codecs = std::move(codecs), .exchanging_without = plain.exchanging, .step_time_without = plain.step_time};
 }
 
 /// As calibrated(), with the throughput still there, for those who ask whether it was measured.

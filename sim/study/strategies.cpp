@@ -122,7 +122,8 @@ std::vector<Setting> strategy_settings(std::string_view name, int gpus) {
   if (degree_of(parts.front())) parts.insert(parts.begin(), "data");  // copies take the GPUs that are left
   const std::string_view split = parts.front();
   if (std::ranges::find(kSplits, split) == kSplits.end()) {
-    refuse(name, split, {kSplits[0], kSplits[1], kSplits[2], "tensor8", "pipeline4", "context2", "expert8", "zero3", "node"});
+    refuse(name, split,
+           {kSplits[0], kSplits[1], kSplits[2], "tensor8", "pipeline4", "context2", "expert8", "zero3", "node"});
   }
   const Additions additions = read_additions(name, std::span(parts).subspan(1), split);
   const bool model = split == "model";

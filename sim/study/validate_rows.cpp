@@ -165,7 +165,8 @@ class RowMaker {
     if (found == kMeasuredKindNames.end()) return refuse("nothing that the rule knows is measured");
     row_.kind = static_cast<MeasuredKind>(found - kMeasuredKindNames.begin());
     if (row_.kind == MeasuredKind::speedup || row_.kind == MeasuredKind::gain) row_.speedup_measured = value;
-    if (row_.kind == MeasuredKind::gain && rule_.measured.against.empty()) refuse("a gain is measured, and not over what");
+    if (row_.kind == MeasuredKind::gain && rule_.measured.against.empty())
+      refuse("a gain is measured, and not over what");
   }
 
   void exchange() {

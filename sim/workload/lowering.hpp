@@ -87,7 +87,8 @@ class Lowering {
   ModelWork work;
   std::optional<ValueId> encoder;                          ///< output of the encoder, while lowering its decoder
   std::map<std::string, ValueId, std::less<>> remembered;  ///< by the name that `remember` gave
-  std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> embeddings;  ///< by vocabulary and width: the latest layer
+  std::map<std::pair<std::int64_t, std::int64_t>, std::size_t>
+      embeddings;  ///< by vocabulary and width: the latest layer
   bool has_loss = false;
   bool loss_is_next = false;  ///< the layer at hand feeds a softmax_loss: its outputs may stay divided
 

@@ -144,8 +144,9 @@ TEST_SUITE("study") {
     for (const char* strategy : {"data: 16", "pipeline: {stages: 2, microbatches: 8}"}) {
       CAPTURE(strategy);
       std::string yaml = scenario("gpt2", "64 global", kTwoBoxes, strategy);
-      yaml.insert(yaml.size() - 1, ", input: {bytes_per_sample: 4 kB, storage: 1 GB/s, copied_per_sample: 60 MB, "
-                                   "ram_per_sample: 50 MB}");
+      yaml.insert(yaml.size() - 1,
+                  ", input: {bytes_per_sample: 4 kB, storage: 1 GB/s, copied_per_sample: 60 MB, "
+                  "ram_per_sample: 50 MB}");
       const Run folded = run(yaml, true);
       CHECK(folded.end == run(yaml, false).end);
       CHECK(folded.step.roles == static_cast<std::size_t>(folded.step.grid.pipeline));

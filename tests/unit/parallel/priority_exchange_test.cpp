@@ -28,7 +28,8 @@ double period(const Outcome& run) {
 
 double compute(const PlannedStep& step, std::size_t first, std::size_t last) {
   Seconds total;
-  for (std::size_t layer = first; layer < last; ++layer) total += step.times[layer].forward + step.times[layer].backward;
+  for (std::size_t layer = first; layer < last; ++layer)
+    total += step.times[layer].forward + step.times[layer].backward;
   return total.count();
 }
 

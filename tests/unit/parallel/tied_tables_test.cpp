@@ -85,9 +85,8 @@ TEST_SUITE("parallel") {
     work.layers.resize(5);
     work.layers[0].parameters = {{.name = "weight", .count = 10, .gradient_count = 10}};
     for (const std::size_t user : {1, 2, 3, 4}) work.layers[user].table_of = 0;
-    const std::vector<ModelPart> parts = {{.stage = 0, .first = 0, .last = 2},
-                                          {.stage = 1, .first = 2, .last = 4},
-                                          {.stage = 2, .first = 4, .last = 5}};
+    const std::vector<ModelPart> parts = {
+        {.stage = 0, .first = 0, .last = 2}, {.stage = 1, .first = 2, .last = 4}, {.stage = 2, .first = 4, .last = 5}};
     CHECK(copy_tied_tables(work, parts) == std::vector<TiedTable>{{.layer = 0, .stages = {0, 1, 2}}});
     const std::vector<double> expected = {10, 0, 10, 0, 10};
     for (std::size_t layer = 0; layer < 5; ++layer) CHECK(parameter_count(work.layers[layer]) == expected[layer]);

@@ -223,7 +223,8 @@ data is alone
     report.codec_gain = CodecGain{.codecs = "int8", .exchanging_without = 12_ms, .step_time_without = 260_ms};
     std::ostringstream out;
     write_text(out, report, {});
-    CHECK(out.str().find("int8: 4.0x fewer bytes, exchange 12.0 ms -> 4.00 ms, step 1.30x faster") != std::string::npos);
+    CHECK(out.str().find("int8: 4.0x fewer bytes, exchange 12.0 ms -> 4.00 ms, step 1.30x faster") !=
+          std::string::npos);
     report.codec_gain->step_time_without = 100_ms;
     std::ostringstream slower;
     write_text(slower, report, {});

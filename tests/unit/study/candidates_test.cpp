@@ -11,10 +11,11 @@ namespace {
 std::optional<Candidates> candidates(const std::string& model, const std::string& batch, int nodes,
                                      const std::string& more = "") {
   const Library library({GPUSCALE_SOURCE_DIR});
-  const std::string yaml =
-      "{workload: {model: " + model + ", batch: " + batch + ", precision: bf16, optimizer: adam}, cluster: {machine: "
-      "dgx-a100, gpu: a100-sxm-80gb, gpus: " + std::to_string(8 * nodes) + ", nodes: " + std::to_string(nodes) +
-      (nodes > 1 ? ", fabric: hdr-fat-tree" : "") + "}, framework: megatron-core" + more + "}";
+  const std::string yaml = "{workload: {model: " + model + ", batch: " + batch +
+                           ", precision: bf16, optimizer: adam}, cluster: {machine: "
+                           "dgx-a100, gpu: a100-sxm-80gb, gpus: " +
+                           std::to_string(8 * nodes) + ", nodes: " + std::to_string(nodes) +
+                           (nodes > 1 ? ", fabric: hdr-fat-tree" : "") + "}, framework: megatron-core" + more + "}";
   return large_model_candidates(ScenarioFile::parse(yaml, "test.yaml"), library, {});
 }
 
