@@ -93,6 +93,9 @@ struct RecurrentEfficiency {
   double forward = 0.6;           ///< rate of the step's product relative to a GEMM; (0, 1.2]
   double backward_data = 0.5;     ///< (0, 1.2]
   double backward_weights = 0.9;  ///< rate of the one product over all steps relative to a GEMM; (0, 1.2]
+  /// Batch for which the library takes its widest tile and does not split the depth wherever such tiles run side by
+  /// side on all multiprocessors: a rule of thumb that leaves most of them idle; 0: it has no such rule.
+  double unsplit_batch = 0.0;
   PersistentEfficiency persistent = {};
 
   bool operator==(const RecurrentEfficiency&) const = default;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "hardware/kernel_time.hpp"
 #include "hardware/product.hpp"
@@ -24,11 +25,28 @@ Layer layer_of(const RecurrentKernel& kernel) {
 }
 
 /// One product, its operands read and its result written once.
-Seconds roofline(const Gpu& gpu, Precision precision, const Product& product, double factor, double memory) {
+Seconds roofline(const Gpu& gpu, const ProductUnits& units, Precision precision, const Product& product, double factor,
+                 double memory) {
   if (product.m <= 0.0 || product.n <= 0.0 || product.k <= 0.0) return Seconds();
   const double count = product.m * product.k + product.k * product.n + product.m * product.n;
-  const Seconds arithmetic = product_time(gpu, product_units(gpu, precision), product, factor);
-  return std::max(arithmetic, traffic_time(gpu, count * storage_size(precision), memory));
+  return std::max(product_time(gpu, units, product, factor),
+                  traffic_time(gpu, count * storage_size(precision), memory));
+}
+
+Seconds roofline(const Gpu& gpu, Precision precision, const Product& product, double factor, double memory) {
+  return roofline(gpu, product_units(gpu, precision), precision, product, factor, memory);
+}
+
+/// The units as the recurrent library drives them in a step.
+ProductUnits step_units(const Gpu& gpu, Precision precision, const Product& step) {
+  constexpr double kWidestTile = 128.0;
+  ProductUnits units = product_units(gpu, precision);
+  const bool side_by_side = std::ceil(step.m / kWidestTile) <= static_cast<double>(gpu.multiprocessors);
+  if (step.n == gpu.family.recurrent.unsplit_batch && side_by_side) {
+    units.narrowest_tile = kWidestTile;
+    units.deepest_split = 1.0;
+  }
+  return units;
 }
 
 /// A step of a persistent kernel: the product runs from registers, then every multiprocessor reads the new state,
@@ -49,7 +67,8 @@ bool stays_on_chip(const Gpu& gpu, const ProductUnits& units, const Product& ste
 Seconds step_time(const Gpu& gpu, const RecurrentKernel& kernel, Precision precision, const Product& step) {
   const RecurrentEfficiency& efficiency = gpu.family.recurrent;
   const double factor = kernel.pass == Pass::forward ? efficiency.forward : efficiency.backward_data;
-  const Seconds launched = roofline(gpu, precision, step, factor, efficiency.memory) + efficiency.step;
+  const Seconds launched =
+      roofline(gpu, step_units(gpu, precision, step), precision, step, factor, efficiency.memory) + efficiency.step;
   if (!kernel.persistent) return launched;
   const ProductUnits units = product_units(gpu, precision);
   return stays_on_chip(gpu, units, step) ? std::min(launched, persistent_step(gpu, units, step)) : launched;

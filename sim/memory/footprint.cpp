@@ -43,43 +43,66 @@ Bytes largest_errors(const ModelWork& work, const HeldLayers& held) {
 }
 
 Bytes saved(const LayerWork& layer) { return layer.saved; }
+Bytes saved_scores(const LayerWork& layer) { return layer.saved_scores; }
+Bytes kept_by_alternate(const LayerWork& layer) { return layer.kept_by_alternate; }
+double parameters_of(const LayerWork& layer) { return parameter_count(layer); }
 
-/// Kept of one pass over these layers, and what is alive once while a unit is computed again.
+bool has_blocks(const ModelWork& work) { return std::ranges::any_of(work.layers, starts_block); }
+
+/// Kept of one pass over these layers, what is alive once while a unit is computed again, and what layers between
+/// full recompute's blocks and the loss keep beside their input.
 struct KeptBytes {
   Bytes each;
   Bytes once;
+  Bytes outside;
 };
 
 KeptBytes activations_of(const ModelWork& work, const HeldLayers& held, const MemoryOptions& options) {
+  const bool only_blocks = has_blocks(work);
   KeptBytes kept;
   for (const Unit& unit : units_of(held, options.units)) {
-    const Bytes all = sum_of(work, unit, saved);
     const LayerWork& first = work.layers[unit.first];
-    const bool again = options.kept == Kept::unit_inputs && first.boundary && *first.boundary < all;
-    if (options.kept == Kept::all_but_scores) {
-      kept.each += all - sum_of(work, unit, [](const LayerWork& layer) { return layer.saved_scores; });
-    } else if (options.kept == Kept::half && starts_block(first)) {
-      kept.each += std::max(all / 2.0, first.boundary.value_or(Bytes()));
-    } else if (again) {
-      kept.each += *first.boundary;
-      kept.once = std::max(kept.once, all);
+    const Bytes all = sum_of(work, unit, saved);
+    Bytes now = all;
+    if (options.kept == Kept::all_but_scores) now = all - sum_of(work, unit, saved_scores);
+    if (options.kept == Kept::unit_inputs && first.boundary) now = *first.boundary;
+    if (options.kept == Kept::every_second_product && starts_block(first) && first.boundary)
+      now = *first.boundary + sum_of(work, unit, kept_by_alternate);
+    kept.each += std::min(now, all);
+    if (now >= all || options.kept == Kept::all_but_scores) continue;
+    if (only_blocks && !starts_block(first)) {
+      kept.outside += all - now;
     } else {
-      kept.each += all;
+      kept.once = std::max(kept.once, all);
     }
   }
   return kept;
 }
 
-/// Parameters of the two largest neighbouring units: one computes while the next is gathered.
-double gathered_parameters(const ModelWork& work, const HeldLayers& held, const MemoryOptions& options) {
-  double largest = 0;
+/// Parameters in memory while those of a unit are used: of the two largest neighbouring units, since one computes
+/// while the next is gathered, and of all that is in no block, which stays from its first use to its last.
+struct GatheredParameters {
+  double used = 0;
+  double arriving = 0;  ///< of the largest gather
+};
+
+GatheredParameters gathered_parameters(const ModelWork& work, const HeldLayers& held, const MemoryOptions& options) {
+  const bool only_blocks = has_blocks(work);
+  GatheredParameters gathered;
+  double outside = 0;
   double before = 0;
   for (const Unit& unit : units_of(held, options.units)) {
-    const double now = sum_of(work, unit, [](const LayerWork& layer) { return parameter_count(layer); });
-    largest = std::max(largest, before + now);
+    const double now = sum_of(work, unit, parameters_of);
+    if (only_blocks && !starts_block(work.layers[unit.first])) {
+      outside += now;
+      continue;
+    }
+    gathered.used = std::max(gathered.used, before + now);
     before = now;
   }
-  return largest;
+  gathered.arriving = std::max(outside, gathered.used);
+  gathered.used += outside;
+  return gathered;
 }
 
 }  // namespace
@@ -94,8 +117,9 @@ Footprint footprint(const ModelWork& work, const std::vector<HeldLayers>& held, 
   Footprint result;
   double parameters = 0;
   double experts = 0;
-  double gathered = 0;
+  GatheredParameters gathered;
   Bytes once;
+  Bytes outside;
   for (const HeldLayers& run : held) {
     for (std::size_t layer = run.first; layer < run.last; ++layer) {
       parameters += parameter_count(work.layers[layer]);
@@ -105,21 +129,28 @@ Footprint footprint(const ModelWork& work, const std::vector<HeldLayers>& held, 
     const KeptBytes kept = activations_of(work, run, options);
     result.activations += kept.each * run.alive;
     once = std::max(once, kept.once);
+    outside += kept.outside * run.alive;
     result.errors = std::max(result.errors, largest_errors(work, run));
-    gathered = std::max(gathered, gathered_parameters(work, run, options));
+    const GatheredParameters of_run = gathered_parameters(work, run, options);
+    gathered.used = std::max(gathered.used, of_run.used);
+    gathered.arriving = std::max(gathered.arriving, of_run.arriving);
     if (run.first == 0 && options.has_input) {
       result.activations += work.input * static_cast<double>(work.batch) * (number / Bytes(4)) * run.alive;
     }
   }
-  result.workspace += once;
+  result.workspace += once + outside;
+  result.activations += options.returned_scores;
   const auto held_of = [&](double share) { return shared_out(parameters, experts, share, options.expert_ranks); };
   result.parameters = number * held_of(options.parameter_share);
-  if (options.parameter_share < 1.0) result.parameters += number * gathered;
+  if (options.parameter_share < 1.0) {
+    result.parameters += number * gathered.used;
+    if (options.copies_gathered) result.exchange += number * gathered.arriving;
+  }
   const double of_optimizer = options.optimizer_elsewhere ? 0.0 : held_of(options.optimizer_share);
   result.master_weights = master ? Bytes(4) * of_optimizer : Bytes();
   result.gradients = (options.gradients_fp32 ? Bytes(4) : number) * held_of(options.gradient_share);
   result.optimizer = state_size(options.optimizer, options.precision) * of_optimizer;
-  result.exchange = options.exchange_buffers;
+  result.exchange += options.exchange_buffers;
   result.framework = options.framework;
   return result;
 }

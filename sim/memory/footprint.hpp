@@ -46,7 +46,7 @@ struct HeldLayers {
 };
 
 /// What is kept of activations; the rest is computed again.
-enum class Kept { everything, all_but_scores, half, unit_inputs };
+enum class Kept { everything, all_but_scores, every_second_product, unit_inputs };
 
 /// What a strategy adds or takes away; one rank's view.
 struct MemoryOptions {
@@ -55,10 +55,12 @@ struct MemoryOptions {
   bool optimizer_elsewhere = false;  ///< a parameter server or the CPU keeps the state
   bool gradients_fp32 = false;       ///< summed in fp32 buffers, as Megatron-LM does
   Bytes exchange_buffers = {};
+  Bytes returned_scores = {};  ///< of microbatches that have passed, kept until the step ends
   Bytes framework = {};
   double optimizer_share = 1.0;  ///< of optimizer state and master weights on this rank
   double gradient_share = 1.0;
   double parameter_share = 1.0;  ///< below one, the largest units are gathered when needed: two at a time
+  bool copies_gathered = false;  ///< gathered parameters are copied out of the buffer in which they arrive
   double expert_ranks = 1.0;     ///< experts are divided among so many of the ranks that share out the rest
   Kept kept = Kept::everything;
   bool has_input = true;                ///< the rank reads samples

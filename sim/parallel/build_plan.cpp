@@ -372,6 +372,7 @@ ModelWork rank_work(const Job& job, const RankGrid& grid, std::int64_t samples) 
                           .model_split = by_layers && !parallel.model.whole ? grid.tensor : 1,
                           .tensor = by_layers ? 1 : grid.tensor,
                           .sequence_parallel = parallel.tensor.sequence_parallel && grid.tensor > 1,
+                          .dtensor = job.framework.dtensor,
                           .context = grid.context,
                           .context_method = parallel.context.method,
                           .context_balanced = parallel.context.balanced,

@@ -71,6 +71,7 @@ struct Framework {
   bool fused_optimizer = false;       ///< one kernel for all tensors
   bool optimizer_on_server = false;   ///< a parameter server updates; otherwise every GPU does
   bool gradients_fp32 = false;        ///< sums gradients in fp32 buffers whatever the precision
+  bool dtensor = false;               ///< PyTorch's DTensor divides layers and shards parameters (FSDP2)
   bool contiguous_gradients = false;  ///< gradients lie in one buffer, from which pieces are sent
   bool blocking_sends = true;         ///< a pipeline stage waits for what it sends before it goes on
   /// A sub-batch of split layers goes forward and backward before the next one computes, whose activations alone travel

@@ -39,10 +39,6 @@ double made_again(const Kernel& kernel) {
   return std::holds_alternative<StreamKernel>(kernel) ? 1.0 : 0.5;
 }
 
-bool in_block(const LayerWork& layer) {
-  return starts_block(layer) || layer.kind == "cross_attention" || layer.kind == "feed_forward";
-}
-
 /// Attention whose scores were kept in memory.
 std::vector<Kernel> score_kernels(const LayerWork& layer) {
   std::vector<Kernel> kernels;

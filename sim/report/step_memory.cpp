@@ -54,8 +54,18 @@ std::vector<HeldLayers> held_by(const Job& job, const PlannedStep& step, int sta
 Kept kept_by(Recompute recompute) {
   return recompute == Recompute::full        ? Kept::unit_inputs
          : recompute == Recompute::selective ? Kept::all_but_scores
-         : recompute == Recompute::alternate ? Kept::half
+         : recompute == Recompute::alternate ? Kept::every_second_product
                                              : Kept::everything;
+}
+
+/// PyTorch's pipelining returns the scores of the whole batch when the step ends (output_chunks in
+/// torch.distributed.pipelining): those of the microbatches before, beside the last one's. A wide loss has them in fp32.
+Bytes returned_scores(const Job& job, const PlannedStep& step, const ModelWork& work, int stage) {
+  const bool returns = job.framework.dtensor && step.grid.pipeline > 1 && stage + 1 == step.grid.pipeline;
+  if (!returns || work.layers.size() < 2) return {};
+  const Bytes scores = work.layers[work.layers.size() - 2].output;
+  const double wider = job.framework.wide_loss ? Bytes(4) / activation_size(job.precision) : 1.0;
+  return scores * (std::max(1.0, wider) * static_cast<double>(step.passes - 1));
 }
 
 double share_from(int zero, const ParallelConfig& parallel, const PlannedStep& step) {
@@ -73,12 +83,14 @@ Footprint footprint_of(const Job& job, const PlannedStep& step, const ModelWork&
       .precision = job.precision,
       .optimizer = job.optimizer,
       .optimizer_elsewhere = (updates_on_server(job) && !parallel.independent) || parallel.offload_optimizer,
-      .gradients_fp32 = job.framework.gradients_fp32,
+      .gradients_fp32 = job.framework.gradients_fp32 || (job.framework.dtensor && step.passes > 1),
       .exchange_buffers = exchange_buffers(job, step, parameters),
+      .returned_scores = returned_scores(job, step, work, stage),
       .framework = job.framework.base_memory,
       .optimizer_share = share_from(1, parallel, step),
       .gradient_share = share_from(2, parallel, step),
       .parameter_share = share_from(3, parallel, step),
+      .copies_gathered = job.framework.dtensor,
       .expert_ranks = static_cast<double>(step.grid.expert),
       .kept = kept_by(parallel.recompute),
       .has_input = stage == 0};

@@ -24,6 +24,7 @@ void in_section(MapReader& parent, std::string_view key, Read read) {
 
 constexpr double kTiny = 1e-6;       // an efficiency of zero would never end
 constexpr double kMostOfPass = 1.2;  // relative to another kernel, which it may beat
+constexpr double kMostBatch = 1e6;
 constexpr double kMostHalf = 1e9;
 
 void read_product(MapReader& section, ProductEfficiency& product) {
@@ -87,6 +88,7 @@ Family read_family(const YamlValue& value, Reading& reading) {
     family.recurrent.forward = recurrent.number("forward", kTiny, kMostOfPass);
     family.recurrent.backward_data = recurrent.number("backward_data", kTiny, kMostOfPass);
     family.recurrent.backward_weights = recurrent.number("backward_weights", kTiny, kMostOfPass);
+    family.recurrent.unsplit_batch = recurrent.number_or("unsplit_batch", 0.0, 0.0, kMostBatch);
     in_section(recurrent, "persistent", [&](MapReader& persistent) {
       family.recurrent.persistent.on_chip = persistent.quantity<Bytes>("on_chip", Zero::allowed);
       family.recurrent.persistent.barrier = persistent.quantity<Seconds>("barrier", Zero::allowed);

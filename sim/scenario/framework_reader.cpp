@@ -97,6 +97,7 @@ Framework read_framework(const YamlValue& value, const std::string& path, Readin
   framework.blocking_sends = reader.boolean_or("blocking_sends", true);
   framework.sub_batches_in_turn = reader.boolean_or("sub_batches_in_turn", false);
   framework.gradients_fp32 = reader.boolean_or("gradients_fp32", false);
+  framework.dtensor = reader.boolean_or("dtensor", false);
   framework.contiguous_gradients = reader.boolean_or("contiguous_gradients", false);
   framework.wide_loss = reader.boolean_or("wide_loss", false);
   framework.sparse_embedding = reader.boolean_or("sparse_embedding", false);

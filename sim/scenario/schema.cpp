@@ -269,6 +269,7 @@ constexpr auto kSchema = std::to_array<SchemaKey>({
     {"framework.sub_batches_in_turn", "true or false", "false", "a sub-batch of split layers goes forward and back before the next computes"},
     {"framework.blocking_sends", "true or false", "true", "a pipeline stage waits for what it sends"},
     {"framework.gradients_fp32", "true or false", "false", "sums gradients in fp32 buffers whatever the precision"},
+    {"framework.dtensor", "true or false", "false", "PyTorch's DTensor divides layers and shards parameters (FSDP2)"},
     {"framework.contiguous_gradients", "true or false", "false", "gradients lie in one buffer, from which pieces are sent"},
     {"framework.wide_loss", "true or false", "false", "an fp32 copy of the scores is made for the loss"},
     {"framework.sparse_embedding", "true or false", "false", "embedding gradients travel as the rows used"},

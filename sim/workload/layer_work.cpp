@@ -16,6 +16,10 @@ double shared_out(double numbers, double experts, double share, double expert_ra
 
 bool starts_block(const LayerWork& layer) { return layer.kind == "self_attention"; }
 
+bool in_block(const LayerWork& layer) {
+  return starts_block(layer) || layer.kind == "cross_attention" || layer.kind == "feed_forward";
+}
+
 double expert_count(const LayerWork& layer) {
   double count = 0;
   for (const ParameterTensor& tensor : layer.parameters)

@@ -70,6 +70,9 @@ struct LayerWork {
   Flop forward_flop = {};   ///< of the matrix products
   Bytes saved = {};         ///< kept from forward to backward and counted by no other layer
   Bytes saved_scores = {};  ///< part of `saved`: attention scores, which selective recompute makes again
+  /// What a block keeps instead of `saved` where every second product is made again: half of what its products give,
+  /// and what its attention gives.
+  Bytes kept_by_alternate = {};
   Bytes output = {};        ///< size of the activation
   bool in_place = false;    ///< the output overwrites the input
   Bytes workspace = {};     ///< scratch while the layer runs
@@ -104,6 +107,8 @@ double expert_count(const LayerWork& layer);
 double shared_out(double numbers, double experts, double share, double expert_ranks);
 /// Whether a Transformer block begins with the layer.
 bool starts_block(const LayerWork& layer);
+/// Whether the layer is a part of a Transformer block.
+bool in_block(const LayerWork& layer);
 /// Forward FLOP of the matrix products for one sample.
 Flop forward_flop_per_sample(const ModelWork& work);
 

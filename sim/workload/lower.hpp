@@ -39,6 +39,9 @@ struct LowerOptions {
   int model_split = 1;             ///< linear and recurrent layers compute 1/G of their columns from the whole input
   int tensor = 1;                  ///< Transformer blocks by heads and columns, then rows (Megatron); others by outputs
   bool sequence_parallel = false;  ///< what a tensor group does not divide is divided by positions
+  /// Divided as PyTorch's DTensor does it: inputs that a tensor group gathers are kept, where Megatron-LM gathers them
+  /// again backward, and the errors of a divided loss are made out of place.
+  bool dtensor = false;
   int context = 1;                 ///< every rank has 1/C of the positions
   ContextMethod context_method = ContextMethod::ring;
   bool context_balanced = true;   ///< each rank has both ends of a sequence, so that a mask leaves all the same work

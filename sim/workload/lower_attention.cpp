@@ -218,6 +218,7 @@ void add_attention(Lowering& lowering, Draft& draft, const AttentionSteps& atten
   }
 
   draft.save(lowering.bytes(context));
+  draft.work.kept_by_alternate += lowering.bytes(context);
   const std::string out_name = std::string(attention.name_prefix) + "out";
   draft.product({.name = out_name,
                  .out = query.width,

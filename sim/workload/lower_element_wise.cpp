@@ -141,12 +141,14 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const SoftmaxLoss
   draft.step({StreamKernel{.moved = scores + probabilities, .kernels = 2}},
              {StreamKernel{.moved = scores + probabilities, .kernels = 2}}, 2, 2);
   draft.save(probabilities);
+  const bool divided = from.kind == ShapeKind::sequence && lowering.options().tensor > 1;
   if (lowering.options().wide_loss && scores < probabilities) {
     draft.stream(scores + probabilities, scores + probabilities);
     draft.save(probabilities);              // the copy
     draft.work.workspace += probabilities;  // its errors
+    if (divided && lowering.options().dtensor) draft.work.workspace += probabilities;  // and what they are summed of
   }
-  if (from.kind == ShapeKind::sequence && lowering.options().tensor > 1) {
+  if (divided) {
     // Over a divided vocabulary: the largest score, the wanted one and the sum of all, a number a position each.
     constexpr double kSums = 3;
     draft.exchange_forward({.what = LayerCollective::all_reduce,

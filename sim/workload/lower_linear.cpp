@@ -93,6 +93,7 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const LinearLayer
       draft.exchange_forward({.what = LayerCollective::all_gather,
                               .when = ExchangeMoment::before,
                               .size = lowering.bytes(number_count(from))});
+      if (lowering.options().dtensor) draft.save_gathered(lowering.bytes(number_count(from)));
     }
     draft.exchange_backward({.what = by_positions ? LayerCollective::reduce_scatter : LayerCollective::all_reduce,
                              .when = ExchangeMoment::after,

@@ -152,13 +152,12 @@ void Draft::product(const Product& product) {
   const int backward_operators = static_cast<int>(backward.size());
   step({GemmKernel{.m = out, .n = rows, .k = in, .batch = batch}}, std::move(backward), 1, backward_operators);
 
+  const Bytes result = static_cast<double>(batch) * static_cast<double>(out) * static_cast<double>(rows) *
+                       activation_size(lowering_.options().precision);
+  work.kept_by_alternate += result / 2.0;
   // Forward, the bias is added as the product is written; backward, its gradient is a sum over rows,
   // part of the same operator.
-  if (bias && !lowering_.options().fused_elementwise) {
-    const Bytes errors = static_cast<double>(batch) * static_cast<double>(out) * static_cast<double>(rows) *
-                         activation_size(lowering_.options().precision);
-    step({}, {StreamKernel{.moved = errors}}, 0, 0);
-  }
+  if (bias && !lowering_.options().fused_elementwise) step({}, {StreamKernel{.moved = result}}, 0, 0);
 }
 
 void Draft::parameter(std::string name, double count, bool split, bool expert) {
@@ -217,11 +216,16 @@ void add_tensor_exchanges(Lowering& lowering, Draft& draft, Bytes whole) {
   const LayerExchange scatter{.what = LayerCollective::reduce_scatter, .when = ExchangeMoment::after, .size = whole};
   draft.exchange_forward(gather);
   draft.exchange_forward(scatter);
-  // The gathered input is not kept: backward gathers it again, beside the product that makes errors.
   draft.exchange_backward(gather);
-  draft.exchange_backward({.what = LayerCollective::all_gather, .when = ExchangeMoment::beside, .size = whole});
+  if (lowering.options().dtensor) {
+    draft.save_gathered(whole);
+  } else {  // backward gathers the input again, beside the product that makes errors
+    draft.exchange_backward({.what = LayerCollective::all_gather, .when = ExchangeMoment::beside, .size = whole});
+  }
   draft.exchange_backward(scatter);
 }
+
+void Draft::save_gathered(Bytes whole) { save(whole * (1.0 - lowering_.position_share())); }
 
 void Draft::save(ValueId value) {
   if (lowering_.mark_saved(value)) save(lowering_.flowing(lowering_.shape(value)));
@@ -253,6 +257,7 @@ void Draft::close(const Shape& out) {
     work.backward.clear();
     work.weight_gradients.clear();
     work.saved_scores = Bytes();
+    work.kept_by_alternate = Bytes();
     work.backward_operators = 0;
     work.saved = Bytes();
   }

@@ -170,6 +170,8 @@ class Draft {
     work.saved_scores += memory;
   }
   void save(ValueId value);
+  /// Keeps a tensor gathered from all positions, of which this rank's own are kept already.
+  void save_gathered(Bytes whole);
 
   /// Adds the layer to the model; gives the tensor that leaves it.
   ValueId finish(const Shape& out);

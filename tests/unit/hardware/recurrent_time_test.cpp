@@ -45,6 +45,22 @@ TEST_SUITE("hardware") {
     CHECK(recurrent_time(card, layer, Precision::fp32) > 25.0 * (weights / card.memory_bandwidth));
   }
 
+  TEST_CASE("a library that does not split the depth at a batch leaves multiprocessors idle") {
+    Gpu card = round_card();
+    RecurrentKernel layer{.pass = Pass::backward_data, .batch = 32, .input = 0, .hidden = 256, .steps = 100};
+    const Seconds best = recurrent_time(card, layer, Precision::fp32);
+    card.family.recurrent.unsplit_batch = 32;
+    // Two tiles of 128 x 128, each walked by one multiprocessor.
+    const FlopPerSecond one = *rate_at(card.peak, Precision::fp32) / static_cast<double>(card.multiprocessors);
+    const Seconds tile = Flop(2.0 * 128 * 128 * 256) / one;
+    CHECK(recurrent_time(card, layer, Precision::fp32) >= 100.0 * tile);
+    CHECK(recurrent_time(card, layer, Precision::fp32) > 1.5 * best);
+    layer.batch = 64;
+    const Seconds other = recurrent_time(card, layer, Precision::fp32);
+    card.family.recurrent.unsplit_batch = 0;
+    CHECK(recurrent_time(card, layer, Precision::fp32) == other);
+  }
+
   TEST_CASE("a persistent kernel pays the product and a barrier a step while the weights fit") {
     Gpu card = perfect_card();
     card.family.recurrent.step = 40_us;

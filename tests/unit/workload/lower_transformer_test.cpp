@@ -75,6 +75,35 @@ TEST_SUITE("workload") {
     }
   }
 
+  TEST_CASE("recompute by operator keeps half of the outputs of a block's products and its attention") {
+    // torchtitan's policy (arXiv:2410.06511) keeps every second product and the attention. In units of s b h numbers
+    // the products of Llama 3 8B give 1 + 1/2 (queries, keys and values) + 1 + 2 x 3.5 + 1, attention gives 1.
+    const TransformerBlockLayer llama{.heads = 32,
+                                      .kv_heads = 8,
+                                      .ffn = 14336,
+                                      .activation = FeedForward::swiglu,
+                                      .norm = BlockNorm::rms_norm,
+                                      .bias = false};
+    const ModelWork work = lowered(sequence(128, 4096), {{llama}},
+                                   {.batch = 2, .precision = Precision::bf16, .fused_attention = true});
+    const Bytes tensor(2.0 * 128 * 4096 * 2);
+    Bytes kept;
+    for (const LayerWork& layer : work.layers) kept += layer.kept_by_alternate;
+    CHECK(kept == tensor * (10.5 / 2 + 1));
+  }
+
+  TEST_CASE("a DTensor keeps the inputs that its group gathers and does not gather them again") {
+    const LowerOptions megatron{
+        .batch = 4, .precision = Precision::fp16, .fused_attention = true, .tensor = 4, .sequence_parallel = true};
+    LowerOptions dtensor = megatron;
+    dtensor.dtensor = true;
+    const LayerWork again = block_of_parts(lowered(sequence(512, 768), {{bert_like()}}, megatron));
+    const LayerWork kept = block_of_parts(lowered(sequence(512, 768), {{bert_like()}}, dtensor));
+    const Bytes tensor(4.0 * 512 * 768 * 2);
+    CHECK(kept.saved - again.saved == 2.0 * tensor * (3.0 / 4.0));  // attention and feed-forward net
+    CHECK(again.backward_exchanges.size() - kept.backward_exchanges.size() == 1);  // of the first part
+  }
+
   TEST_CASE("a tensor group sums outputs forward and input errors backward in both parts of a block") {
     // Shoeybi et al. 2019 (arXiv:1909.08053), section 3: two all-reduces each way; with sequence parallelism
     // (arXiv:2205.05198) a gather and a scattered sum in place of each.
