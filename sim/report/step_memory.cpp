@@ -59,7 +59,8 @@ Kept kept_by(Recompute recompute) {
 }
 
 /// PyTorch's pipelining returns the scores of the whole batch when the step ends (output_chunks in
-/// torch.distributed.pipelining): those of the microbatches before, beside the last one's. A wide loss has them in fp32.
+/// torch.distributed.pipelining): those of the microbatches before, beside the last one's. A wide loss has them in
+/// fp32.
 Bytes returned_scores(const Job& job, const PlannedStep& step, const ModelWork& work, int stage) {
   const bool returns = job.framework.dtensor && step.grid.pipeline > 1 && stage + 1 == step.grid.pipeline;
   if (!returns || work.layers.size() < 2) return {};

@@ -73,9 +73,9 @@ struct LayerWork {
   /// What a block keeps instead of `saved` where every second product is made again: half of what its products give,
   /// and what its attention gives.
   Bytes kept_by_alternate = {};
-  Bytes output = {};        ///< size of the activation
-  bool in_place = false;    ///< the output overwrites the input
-  Bytes workspace = {};     ///< scratch while the layer runs
+  Bytes output = {};      ///< size of the activation
+  bool in_place = false;  ///< the output overwrites the input
+  Bytes workspace = {};   ///< scratch while the layer runs
   std::vector<LayerExchange> forward_exchanges = {};
   std::vector<LayerExchange> backward_exchanges = {};
   /// Size of the one tensor that goes into this layer and all after it; nothing where others go by, as inside a

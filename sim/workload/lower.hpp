@@ -42,7 +42,7 @@ struct LowerOptions {
   /// Divided as PyTorch's DTensor does it: inputs that a tensor group gathers are kept, where Megatron-LM gathers them
   /// again backward, and the errors of a divided loss are made out of place.
   bool dtensor = false;
-  int context = 1;                 ///< every rank has 1/C of the positions
+  int context = 1;  ///< every rank has 1/C of the positions
   ContextMethod context_method = ContextMethod::ring;
   bool context_balanced = true;   ///< each rank has both ends of a sequence, so that a mask leaves all the same work
   int expert = 1;                 ///< experts of a mixture are divided over so many ranks

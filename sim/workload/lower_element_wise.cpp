@@ -144,8 +144,8 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const SoftmaxLoss
   const bool divided = from.kind == ShapeKind::sequence && lowering.options().tensor > 1;
   if (lowering.options().wide_loss && scores < probabilities) {
     draft.stream(scores + probabilities, scores + probabilities);
-    draft.save(probabilities);              // the copy
-    draft.work.workspace += probabilities;  // its errors
+    draft.save(probabilities);                                                         // the copy
+    draft.work.workspace += probabilities;                                             // its errors
     if (divided && lowering.options().dtensor) draft.work.workspace += probabilities;  // and what they are summed of
   }
   if (divided) {

@@ -72,7 +72,8 @@ TEST_SUITE("memory") {
   }
 
   TEST_CASE("recompute by operator keeps a block's input and every second product and all of what is in no block") {
-    const Footprint of = footprint(two_blocks_and_a_head(), kBlocks, {.kept = Kept::every_second_product, .units = kUnits});
+    const Footprint of =
+        footprint(two_blocks_and_a_head(), kBlocks, {.kept = Kept::every_second_product, .units = kUnits});
     CHECK(of.activations == 2.0 * (10_MB + 30_MB) + 50_MB + 10_MB);  // with ten inputs
     CHECK(of.workspace == 100_MB);                                   // one block while it is made again
   }

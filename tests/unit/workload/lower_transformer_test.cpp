@@ -84,8 +84,8 @@ TEST_SUITE("workload") {
                                       .activation = FeedForward::swiglu,
                                       .norm = BlockNorm::rms_norm,
                                       .bias = false};
-    const ModelWork work = lowered(sequence(128, 4096), {{llama}},
-                                   {.batch = 2, .precision = Precision::bf16, .fused_attention = true});
+    const ModelWork work =
+        lowered(sequence(128, 4096), {{llama}}, {.batch = 2, .precision = Precision::bf16, .fused_attention = true});
     const Bytes tensor(2.0 * 128 * 4096 * 2);
     Bytes kept;
     for (const LayerWork& layer : work.layers) kept += layer.kept_by_alternate;
@@ -100,7 +100,7 @@ TEST_SUITE("workload") {
     const LayerWork again = block_of_parts(lowered(sequence(512, 768), {{bert_like()}}, megatron));
     const LayerWork kept = block_of_parts(lowered(sequence(512, 768), {{bert_like()}}, dtensor));
     const Bytes tensor(4.0 * 512 * 768 * 2);
-    CHECK(kept.saved - again.saved == 2.0 * tensor * (3.0 / 4.0));  // attention and feed-forward net
+    CHECK(kept.saved - again.saved == 2.0 * tensor * (3.0 / 4.0));                 // attention and feed-forward net
     CHECK(again.backward_exchanges.size() - kept.backward_exchanges.size() == 1);  // of the first part
   }
 
