@@ -29,7 +29,7 @@ double period(const Outcome& run) {
 double compute(const PlannedStep& step, std::size_t first, std::size_t last) {
   Seconds total;
   for (std::size_t layer = first; layer < last; ++layer)
-    total += step.times[layer].forward + step.times[layer].backward;
+    total += step.kinds.front().times[layer].forward + step.kinds.front().times[layer].backward;
   return total.count();
 }
 
@@ -40,7 +40,7 @@ TEST_SUITE("parallel") {
     const double rate = 1e9;
     const double each = 4e6 / rate;  // a ring of two sends each number once: 4 ms, beside 0.6 ms of compute
     const Outcome run = outcome(by_priority(100_kB), 2, BytesPerSecond(rate));
-    const double beside = compute(run.step, kLayers - 1, run.step.times.size());
+    const double beside = compute(run.step, kLayers - 1, run.step.kinds.front().times.size());
     CHECK(period(run) == doctest::Approx(kLayers * each + beside).epsilon(3e-3));
   }
 
@@ -48,15 +48,15 @@ TEST_SUITE("parallel") {
     const double rate = 1e9;
     const double each = 4e6 / rate;
     const Outcome run = outcome(by_priority(1_GB), 2, BytesPerSecond(rate));
-    const double beside = compute(run.step, kLayers - 1, run.step.times.size()) +
-                          run.step.times[kLayers - 2].forward.count();  // the last to be sent
+    const double beside = compute(run.step, kLayers - 1, run.step.kinds.front().times.size()) +
+                          run.step.kinds.front().times[kLayers - 2].forward.count();  // the last to be sent
     CHECK(period(run) == doctest::Approx(kLayers * each + beside).epsilon(3e-3));
   }
 
   TEST_CASE("on a fast link only the first layer is waited for") {
     const double rate = 100e9;  // 0.04 ms a layer
     const Outcome run = outcome(by_priority(1_GB), 2, BytesPerSecond(rate));
-    const double all = compute(run.step, 0, run.step.times.size());
+    const double all = compute(run.step, 0, run.step.kinds.front().times.size());
     CHECK(period(run) >= all + 4e6 / rate);
     CHECK(period(run) == doctest::Approx(all + 4e6 / rate).epsilon(6e-2));  // and the updates
   }

@@ -206,7 +206,7 @@ TEST_SUITE("study") {
 
   TEST_CASE("a machine with unlike cards tells which is which") {
     const Hardware hardware = load_hardware(
-        std::nullopt, {{"cluster.machine", "desktop-2x-pcie3-x8"}, {"cluster.gpu", "[rtx-3090, gtx-1080]"}}, "",
+        std::nullopt, {{"cluster.machine", "desktop-2x-pcie3-x8"}, {"cluster.gpu", "[rtx-3090, gtx-1080]"}}, {},
         shipped());
     const TopologyReport report = describe(hardware, build_cluster(hardware.cluster));
     REQUIRE(report.gpus.size() == 2);
