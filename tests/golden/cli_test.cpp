@@ -88,6 +88,19 @@ TEST_SUITE("program") {
           gpuscale_with("run -q --format csv " + kQuickstart).out);
   }
 
+  TEST_CASE("simulating every GPU gives what simulating alike ones once gives") {
+    for (const std::string& scenario :
+         {kQuickstart, std::string("workloads/scenarios/transformer-2019-desktop.yaml")}) {
+      CAPTURE(scenario);
+      const auto step_time = [&](const std::string& option) {
+        const Outcome outcome = gpuscale_with("run " + scenario + " --format json" + option);
+        CHECK(outcome.code == 0);
+        return nlohmann::json::parse(outcome.out)["points"][0]["step_time_s"].get<double>();
+      };
+      CHECK(step_time("") == step_time(" --no-fold"));
+    }
+  }
+
   TEST_CASE("a job that does not fit is reported and exits with 4") {
     const Outcome outcome = gpuscale_with("run -q --set 'workload.batch=4096 per gpu' " + kQuickstart);
     CHECK(outcome.code == 4);

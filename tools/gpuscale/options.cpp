@@ -61,6 +61,8 @@ void ScenarioOptions::add_to(ArgumentParser& parser) {
   parser.list("set,s", "PATH=VALUE", set, "set a key of the scenario, as in --set cluster.gpus=4; may be repeated");
   parser.list("assert", "CONDITION", conditions,
               "exit with code 5 unless the report meets it, as in --assert 'speedup >= 3.4'; may be repeated");
+  parser.flag("no-fold", no_fold,
+              "simulate every GPU, also those that are alike: the same result, later; as --set strategy.fold=false");
 }
 
 std::vector<Setting> ScenarioOptions::settings() const {
@@ -68,6 +70,7 @@ std::vector<Setting> ScenarioOptions::settings() const {
   for (const std::string& text : set) {
     settings.push_back(usage_checked([&] { return read_setting(text); }));
   }
+  if (no_fold) settings.push_back({"strategy.fold", "false"});
   return settings;
 }
 

@@ -35,6 +35,7 @@ struct OutputOptions {
 struct ScenarioOptions {
   std::vector<std::string> set;
   std::vector<std::string> conditions;
+  bool no_fold = false;
 
   void add_to(ArgumentParser& parser);
   /// \throws UsageError
