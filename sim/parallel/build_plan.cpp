@@ -103,9 +103,15 @@ Ranks add_ranks(PlanBuilder& plan, const Job& job, const ClusterSpec& spec, cons
 }
 
 /// Whether ranks may be taken as alike: not where they share a thread or a server, which serve them in turn, and not
-/// where exchanges run into the next step, for which folding was seen to differ by rounding.
-bool may_fold(const Job& job, const RankGrid& grid) {
-  const bool one_for_all = meets_at_one_rank(algorithm_in_force(job));
+/// where exchanges run into the next step, for which folding was seen to differ by rounding. Pieces of a hierarchical
+/// exchange overlap, in an order that unlike cards and kernels of codecs between them change from rank to rank.
+bool may_fold(const Job& job, const ClusterSpec& spec, const RankGrid& grid) {
+  const ExchangeAlgorithm algorithm = algorithm_in_force(job);
+  const bool in_pieces =
+      spec.nodes > 1 && (algorithm == ExchangeAlgorithm::automatic || algorithm == ExchangeAlgorithm::hierarchical);
+  const bool recodes = codec(job.parallel.exchange.codec).sum != CodecSum::in_flight;
+  if (in_pieces && (recodes || card_kinds(spec) > 1)) return false;
+  const bool one_for_all = meets_at_one_rank(algorithm);
   const bool runs_on = job.parallel.exchange.delayed || schedule_in_force(job) == ExchangeSchedule::priority;
   return job.parallel.fold && !runs_on && grid.size() > 1 && !job.framework.host.shared &&
          (!one_for_all || job.parallel.independent) && job.parallel.exchange.fidelity == Fidelity::coupled;
@@ -304,7 +310,7 @@ std::vector<std::size_t> alike_ranks(const Job& job, const ClusterSpec& spec, co
                                      PlanTimer plan_time, const RankGrid& grid, const RankKinds& kinds) {
   constexpr std::size_t kFewRanks = 4;  // a role must stand for so many on average to be worth the search
   const std::vector<std::size_t> alone = roles_alone(cluster.ranks.size());
-  if (!may_fold(job, grid)) return alone;
+  if (!may_fold(job, spec, grid)) return alone;
   const auto count = [](const std::vector<std::size_t>& of) { return 1 + *std::ranges::max_element(of); };
   const Job brief = shortened(job, grid);
   const RankKinds brief_kinds =

@@ -107,8 +107,25 @@ GroupSetId GroupExchanges::add_groups(std::vector<Members> groups) {
     set.classes[position->second].push_back(group);
   }
   set.groups = std::move(groups);
+  part_by_class(set);
   sets_.push_back(std::move(set));
   return GroupSetId(sets_.size() - 1);
+}
+
+void GroupExchanges::part_by_class(const GroupSet& set) {
+  if (set.classes.size() < 2) return;
+  std::vector<std::size_t> keys(ranks_.roles.size(), 0);
+  std::map<std::size_t, std::size_t> class_of_role;
+  bool straddles = false;
+  for (std::size_t number = 0; number < set.classes.size(); ++number) {
+    for (const std::size_t group : set.classes[number]) {
+      for (const std::size_t rank : set.groups[group]) {
+        keys[rank] = 1 + number;
+        straddles |= class_of_role.try_emplace(ranks_.roles[rank], number).first->second != number;
+      }
+    }
+  }
+  if (straddles) note_unlike(keys);
 }
 
 RankGroup GroupExchanges::group_of(const Members& members) const {

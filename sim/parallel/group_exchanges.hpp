@@ -104,6 +104,8 @@ class GroupExchanges {
   [[nodiscard]] LaneId real_lane(LaneId lane, const Members& members) const;
   [[nodiscard]] bool is_folded(const Members& members) const;
 
+  /// Ranks of one role whose partners differ are not alike.
+  void part_by_class(const GroupSet& set);
   /// Ranks of groups of different kinds are not alike.
   void note_unlike(ClassKey key, const GroupKinds& kinds);
   void note_unlike(const std::vector<std::size_t>& keys);

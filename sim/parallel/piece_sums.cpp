@@ -157,8 +157,11 @@ double PieceSums::server_updates() const {
 void PieceSums::note_sum(GroupKind groups, int stage, const Exchange& exchange) {
   const double ranks = static_cast<double>(step_.group_size(groups));
   const bool whole = moves_whole_tensors(algorithm_);
-  const bool gathered = codec(exchange.codec).sum == CodecSum::all_gather;
-  note(exchange, stage, whole ? 1.0 : gathered ? ranks - 1.0 : share_sent(Collective::all_reduce, ranks));
+  const double summed = whole ? 1.0 : share_sent(Collective::all_reduce, ranks);
+  // Codes that cannot be summed go to everybody; without them the piece would be summed.
+  const bool gathered = !whole && codec(exchange.codec).sum == CodecSum::all_gather;
+  const Bytes encoded = encoded_size(codec(exchange.codec), exchange.values, exchange.size);
+  step_.note_sent("gradient", stage, encoded * (gathered ? ranks - 1.0 : summed), exchange.size * summed, 1.0);
 }
 
 }  // namespace gpuscale

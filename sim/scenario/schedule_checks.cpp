@@ -8,6 +8,9 @@ namespace gpuscale {
 
 namespace {
 
+/// Frameworks send pieces of 1 MB and more; small ones would only be many.
+constexpr Bytes kLeastPartition{64e3};
+
 struct Conflict {
   bool there;
   std::string_view key;
@@ -33,6 +36,10 @@ void check_exchange_schedule(const Scenario& scenario, const SoundParts& sound, 
     refuse_size(exchange.partition, "partition", reading);
     refuse_size(exchange.credit, "credit", reading);
     return;
+  }
+  if (exchange.partition.value_or(habit.partition) < kLeastPartition) {
+    const std::string_view key = exchange.partition ? "strategy.exchange.partition" : "framework.exchange.partition";
+    reading.note(reading.place_of(key), "pieces of less than 64 kB are nothing but latency; write 64 kB or more");
   }
   const bool on_first = exchange.algorithm == ExchangeAlgorithm::gather;
   const Conflict conflicts[] = {

@@ -8,6 +8,7 @@
 #include "parallel/build_plan.hpp"
 #include "parallel/stages.hpp"
 #include "study/strategies.hpp"
+#include "topology/cards.hpp"
 #include "units/quantity_text.hpp"
 #include "workload/lower.hpp"
 #include "workload/optimizer.hpp"
@@ -96,7 +97,7 @@ class CandidateList {
   void add_fitting(Way way) {
     const double parameters = parameters_ / (way.tensor * way.stages);
     const int copies = asked_.cluster.gpus / (way.tensor * way.stages);
-    const Bytes capacity = asked_.cluster.gpu.memory_size;
+    const Bytes capacity = least_memory(asked_.cluster);
     if ((bytes_.kept + bytes_.shared) * parameters <= capacity) return add(way);
     way.zero = 1;
     if (copies > 1 && (bytes_.kept + bytes_.shared / copies) * parameters <= capacity) return add(way);

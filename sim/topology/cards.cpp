@@ -40,6 +40,12 @@ void fit_slots(ClusterSpec& spec, const BusOfCard& bus) {
 
 }  // namespace
 
+Bytes least_memory(const ClusterSpec& spec) {
+  Bytes least = spec.gpu.memory_size;
+  for (const CardKind& other : spec.other_cards) least = std::min(least, other.gpu.memory_size);
+  return least;
+}
+
 std::size_t card_at(const ClusterSpec& spec, std::size_t box, std::size_t slot) {
   return spec.card_of_slot.empty() ? 0 : spec.card_of_slot[box % spec.card_of_slot.size()][slot];
 }

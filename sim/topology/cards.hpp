@@ -20,6 +20,9 @@ inline const Gpu& card(const ClusterSpec& spec, std::size_t kind) {
   return kind == 0 ? spec.gpu : spec.other_cards[kind - 1].gpu;
 }
 
+/// The memory of the card that has least. Where all must hold the same, it decides.
+Bytes least_memory(const ClusterSpec& spec);
+
 /// The kind of the card in a GPU slot of a box.
 std::size_t card_at(const ClusterSpec& spec, std::size_t box, std::size_t slot);
 

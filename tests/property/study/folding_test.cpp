@@ -100,6 +100,37 @@ TEST_SUITE("study") {
     CHECK(fewest <= 4);
   }
 
+  TEST_CASE("alike ranks whose partners are unlike are told apart") {
+    constexpr const char* kOddLast =
+        "machine: workstation-4x-pcie3-x8, gpu: [rtx-2080-ti, rtx-2080-ti, rtx-2080-ti, rtx-3080], gpus: 4";
+    constexpr const char* kOddFirst =
+        "machine: workstation-4x-pcie3-x8, gpu: [rtx-3080, rtx-2080-ti, rtx-2080-ti, rtx-2080-ti], gpus: 4";
+    constexpr const char* kPairs =
+        "machine: server-2x-pcie3-nic, gpu: [rtx-3080, rtx-2080-ti], gpus: 4, nodes: 2, fabric: fdr-infiniband";
+    constexpr const char* kPairsAlike =
+        "machine: server-2x-pcie3-nic, gpu: rtx-2080-ti, gpus: 6, nodes: 3, fabric: ethernet-10g";
+    struct Odd {
+      const char* cluster;
+      const char* strategy;
+      const char* model = "gpt2";
+    };
+    std::vector<Odd> cases = {{kPairs, "exchange: {algorithm: hierarchical}"},
+                              {kPairsAlike, "exchange: {algorithm: hierarchical, codec: int4}"}};
+    for (const char* strategy :
+         {"tensor: 2", "context: 2", "pipeline: {stages: 2, microbatches: 2}", "zero: 1, tensor: 2"}) {
+      cases.push_back({kOddLast, strategy});
+      cases.push_back({kOddFirst, strategy});
+    }
+    cases.push_back({kOddLast, "model: {degree: 2}", "mlp"});
+    cases.push_back({kOddFirst, "model: {degree: 2}", "mlp"});
+    for (const Odd& each : cases) {
+      CAPTURE(each.cluster);
+      CAPTURE(each.strategy);
+      const std::string yaml = scenario(each.model, "24 global", each.cluster, each.strategy);
+      CHECK(run(yaml, true).end == run(yaml, false).end);
+    }
+  }
+
   TEST_CASE("a folded step ends at the same picosecond as one with every rank") {
     const std::vector<Case> cases = {
         {"resnet50", "32 per gpu", kOneBox, "data: 8"},

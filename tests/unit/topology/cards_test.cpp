@@ -56,6 +56,16 @@ TEST_SUITE("topology") {
     CHECK(cards_of_ranks(cluster) == std::vector<std::size_t>{0, 1, 2});
   }
 
+  TEST_CASE("the card with least memory is known whichever comes first") {
+    ClusterSpec spec = three_cards();
+    spec.gpu.memory_size = 24_GB;
+    spec.other_cards[0].gpu.memory_size = 8_GB;
+    spec.other_cards[1].gpu.memory_size = 11_GB;
+    CHECK(least_memory(spec) == 8_GB);
+    spec.gpu.memory_size = 6_GB;
+    CHECK(least_memory(spec) == 6_GB);
+  }
+
   TEST_CASE("cards copy directly where both may") {
     const Cluster cluster = build_cluster(three_cards());
     CHECK_FALSE(cluster.topology.route(cluster.ranks[0], cluster.ranks[1]).staged);
