@@ -122,6 +122,7 @@ struct Family {
   std::string name;  ///< as its maker calls it
   std::string source;
   Seconds launch = Seconds(4e-6);  ///< cost of one kernel on the device beside its work: start, drain
+  double spread = 0.0;  ///< standard deviation of a step's compute time between cards, over its mean; [0, 0.2]
   GemmEfficiency gemm;
   ConvolutionEfficiency convolution;
   RecurrentEfficiency recurrent;

@@ -183,6 +183,10 @@ struct Job {
   std::optional<double> calibrated_throughput = {};  ///< samples/s measured on one GPU
   Calibration calibration;                           ///< what the user measured on an installation
   double compute_scale = 1.0;                        ///< on every kernel time; what calibration sets
+  double slowest_scale = 1.0;  ///< on every kernel time besides: of the slowest rank, for which the others wait
+
+  /// On the kernel times of an average card.
+  [[nodiscard]] double kernel_scale() const { return compute_scale * slowest_scale; }
 };
 
 }  // namespace gpuscale

@@ -26,7 +26,7 @@ Seconds total_time(const std::vector<Kernel>& kernels, const Gpu& gpu, const Job
     const double part = share(kernel);
     if (part > 0) total += kernel_time(gpu, kernel, job.precision) * (part * factor_of(kernel, job.framework));
   }
-  return total * job.compute_scale;
+  return total * job.kernel_scale();
 }
 
 Seconds total_time(const std::vector<Kernel>& kernels, const Gpu& gpu, const Job& job) {
@@ -52,9 +52,9 @@ std::vector<Kernel> score_kernels(const LayerWork& layer) {
 /// A layer whose times were measured: the host's share is in them, and the last layer's errors go nowhere.
 LayerTime measured_time(const MeasuredTime& measured, const LayerWork& layer, const Job& job) {
   const bool trained = !layer.backward.empty();
-  return {.forward = measured.forward * job.compute_scale,
-          .backward = (trained ? measured.backward + measured.update : Seconds()) * job.compute_scale,
-          .weight_gradients = (trained ? measured.update : Seconds()) * job.compute_scale};
+  return {.forward = measured.forward * job.kernel_scale(),
+          .backward = (trained ? measured.backward + measured.update : Seconds()) * job.kernel_scale(),
+          .weight_gradients = (trained ? measured.update : Seconds()) * job.kernel_scale()};
 }
 
 bool same_work(const LayerWork& one, const LayerWork& other) {

@@ -42,7 +42,7 @@ RankTasks update_on_gpus(StepBuilder& step, int stage, const Updated& updated, R
   const Seconds host = job.framework.host.optimizer_tensor * launches;
   const std::uint32_t label = step.plan.label(kUpdateLabel);
   for (const std::size_t role : step.roles_of(stage)) {
-    const Seconds compute = stream_time(step.gpu(role), kernel) * job.compute_scale;
+    const Seconds compute = stream_time(step.gpu(role), kernel) * job.kernel_scale();
     now[role] = add_layer_work(step, step.roles[role], host, compute, label, now[role]);
   }
   return now;

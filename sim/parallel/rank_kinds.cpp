@@ -23,7 +23,7 @@ Seconds update_time(const Job& job, const ModelWork& work, const Gpu& gpu) {
   const StreamKernel kernel =
       optimizer_update(job.optimizer, static_cast<std::int64_t>(parameter_count(work)), tensors, job.precision,
                        has_master_weights(job.precision), job.framework.fused_optimizer);
-  return stream_time(gpu, kernel) * job.compute_scale;
+  return stream_time(gpu, kernel) * job.kernel_scale();
 }
 
 /// Shares of a microbatch by the speed of each rank's card. A card is slower on few samples than on many, so the speeds

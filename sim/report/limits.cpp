@@ -36,12 +36,13 @@ std::string slowest_card(const Report& report) {
 
 std::string limit_in_words(const Report& report) {
   const StepSplit& split = report.split;
-  std::array<Part, 5> parts = {
+  std::array<Part, 6> parts = {
       {{split.compute, "GPU compute", "GPU compute"},
        {split.exchange_exposed, "exchanges that nothing hides", "exposed exchanges"},
        {split.host, "the host, which issues work more slowly than the GPU does it", "the host"},
        {split.input, "the input pipeline", "the input pipeline"},
-       {split.bubble, "GPUs without work", "GPUs without work"}}};
+       {split.bubble, "GPUs without work", "GPUs without work"},
+       {split.jitter, "waiting for the slowest GPU", "waiting for the slowest GPU"}}};
   const Seconds exchange = split.exchange_exposed;
   std::ranges::stable_sort(parts, std::ranges::greater(), &Part::time);
   std::string text = fmt::format("{}: {:.0f} % of the step", parts[0].alone, percent(report, parts[0].time));
@@ -53,8 +54,10 @@ std::string limit_in_words(const Report& report) {
 }
 
 std::vector<std::string> not_modelled(const Job& job, const ClusterSpec& spec) {
-  std::vector<std::string> left_out = {"spread between steps and ranks (stragglers)"};
-  if (job.transfer) return left_out;
+  if (job.transfer) {
+    return spec.background.empty() ? std::vector<std::string>{"other traffic on the links"} : std::vector<std::string>{};
+  }
+  std::vector<std::string> left_out = {"cards that are broken or far slower than others of their kind"};
   if (!job.input) left_out.emplace_back("reading and preparing samples (no input: in the scenario)");
   if (!job.input) left_out.emplace_back("copies of the batch to the GPUs (no input: in the scenario)");
   if (!spec.cooling) left_out.emplace_back("clocks that fall when cards get hot (no cooling: in the cluster)");

@@ -28,7 +28,14 @@ Seconds time_seen(const PlannedStep& step, const Timeline& timeline) {
   return timeline.tasks[step.steady->to.index()].end - timeline.tasks[step.steady->from.index()].end;
 }
 
-StepSplit step_split(const PathTimes& path, const PlannedStep& step) {
+/// What an average rank would take of a part of the step; the rest the others wait for the slowest.
+void wait_for_slowest(Seconds& part, StepSplit& split, double slowest) {
+  const Seconds of_average = part / slowest;
+  split.jitter += part - of_average;
+  part = of_average;
+}
+
+StepSplit step_split(const Job& job, const PathTimes& path, const PlannedStep& step) {
   const StepTimes& split = path.activities;
   const double steps = steps_seen(step);
   StepSplit result{.compute = of(split, Activity::compute) / steps,
@@ -43,6 +50,8 @@ StepSplit step_split(const PathTimes& path, const PlannedStep& step) {
     result.bubble += result.compute - own;
     result.compute = own;
   }
+  wait_for_slowest(result.compute, result, job.slowest_scale);
+  if (!job.framework.host.shared) wait_for_slowest(result.host, result, job.slowest_scale);
   return result;
 }
 
@@ -90,8 +99,8 @@ std::vector<LinkLoad> busiest_links(const Topology& topology, const PlannedStep&
   return loads;
 }
 
-/// On the first rank.
-std::vector<LayerReport> layer_reports(const PlannedStep& step) {
+/// On the first rank, were it an average card.
+std::vector<LayerReport> layer_reports(const Job& job, const PlannedStep& step) {
   std::vector<LayerReport> reports;
   if (step.kinds.empty()) return reports;
   const KindOfRank& first = step.kinds.front();
@@ -105,8 +114,8 @@ std::vector<LayerReport> layer_reports(const PlannedStep& step) {
                        .activation = layer.output,
                        .error = layer.output,
                        .saved = layer.saved,
-                       .forward = first.times[i].forward,
-                       .backward = first.times[i].backward});
+                       .forward = first.times[i].forward / job.slowest_scale,
+                       .backward = first.times[i].backward / job.slowest_scale});
   }
   return reports;
 }
@@ -213,7 +222,7 @@ Report summarise(const Job& job, const ClusterSpec& spec, const Cluster& cluster
   report.step_time_high = report.step_time * (1.0 + range.above);
   const PathTimes path = step.steady ? path_times(step.plan, timeline, step.steady->from, step.steady->to)
                                      : path_times(step.plan, timeline);
-  report.split = step_split(path, step);
+  report.split = step_split(job, path, step);
   if (!job.transfer) report.exchanges = exchange_reports(path, step);
   report.exchanging = time_with(step.plan, timeline, Activity::exchange) / static_cast<double>(step.steps);
   add_rates(report, job, spec, step, timeline);
@@ -222,7 +231,7 @@ Report summarise(const Job& job, const ClusterSpec& spec, const Cluster& cluster
   report.links = busiest_links(cluster.topology, step, timeline);
   if (!job.transfer) report.memory = memory_report(job, step, spec);
   report.cards = card_reports(job, spec, step);
-  report.layers = layer_reports(step);
+  report.layers = layer_reports(job, step);
   report.limited_by = limit_in_words(report);
   report.not_modelled = not_modelled(job, spec);
   return report;

@@ -64,6 +64,11 @@ void read_power_limit(MapReader& reader, ClusterSpec& cluster) {
   });
 }
 
+void read_spread(MapReader& reader, ClusterSpec& cluster) {
+  constexpr double kMost = 0.2;
+  if (reader.find("spread") != nullptr) cluster.spread = reader.number("spread", 0.0, kMost);
+}
+
 void read_background(MapReader& reader, ClusterSpec& cluster) {
   const YamlValue* value = reader.find("background");
   if (value == nullptr) return;
@@ -81,6 +86,7 @@ void read_background(MapReader& reader, ClusterSpec& cluster) {
 void read_surroundings(MapReader& reader, ClusterSpec& cluster) {
   read_cooling(reader, cluster);
   read_power_limit(reader, cluster);
+  read_spread(reader, cluster);
   read_background(reader, cluster);
 }
 

@@ -24,6 +24,7 @@ void in_section(MapReader& parent, std::string_view key, Read read) {
 
 constexpr double kTiny = 1e-6;       // an efficiency of zero would never end
 constexpr double kMostOfPass = 1.2;  // relative to another kernel, which it may beat
+constexpr double kMostSpread = 0.2;
 constexpr double kMostBatch = 1e6;
 constexpr double kMostHalf = 1e9;
 
@@ -63,6 +64,7 @@ Family read_family(const YamlValue& value, Reading& reading) {
   family.name = std::move(head.name);
   family.source = std::move(head.source);
   family.launch = reader.quantity<Seconds>("launch", Zero::allowed);
+  family.spread = reader.number("spread", 0.0, kMostSpread);
   in_section(reader, "gemm", [&](MapReader& gemm) {
     in_section(gemm, "vector", [&](MapReader& product) { read_product(product, family.gemm.vector); });
     in_section(gemm, "matrix", [&](MapReader& product) { read_product(product, family.gemm.matrix); });

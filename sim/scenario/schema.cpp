@@ -147,6 +147,7 @@ constexpr auto kSchema = std::to_array<SchemaKey>({
     {"cluster.cooling.cooler", "blower, open_air or water", "the card's", "a blower leaves its heat outside the case, open air inside"},
     {"cluster.cooling.neighbours", "whole number", "the other cards of the box", "cards side by side with the hottest"},
     {"cluster.power_limit", "power, as 200 W", "the card's", "a lower limit: the clock falls until the card keeps it"},
+    {"cluster.spread", "fraction, as 0.015", "the family's", "standard deviation of compute time between cards of one kind; who works in step waits for the slowest"},
     {"cluster.background", "map of kinds of links", "no other traffic", "what others take of every link of a kind"},
     {"cluster.background.pcie", "fraction, as 0.2", "0", "of the rate"},
     {"cluster.background.nvlink", "fraction", "0", "of the rate"},

@@ -24,7 +24,7 @@ constexpr std::array<Cause, 6> kCauses = {{{"compute", &StepSplit::compute},
                                            {"exposed exchange", &StepSplit::exchange_exposed},
                                            {"pipeline bubble", &StepSplit::bubble},
                                            {"waiting for input", &StepSplit::input},
-                                           {"jitter", &StepSplit::jitter}}};
+                                           {"waiting for the slowest GPU", &StepSplit::jitter}}};
 
 /// Jobs of unlike batches compare by the time a sample takes; of like ones, by the step.
 double batch_of(const Report& report) { return report.global_batch > 0 ? report.global_batch : 1.0; }

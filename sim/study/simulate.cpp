@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "execution/execute.hpp"
+#include "hardware/spread.hpp"
 #include "hardware/sustained_clock.hpp"
 #include "parallel/build_plan.hpp"
 #include "report/summarise.hpp"
@@ -67,8 +68,25 @@ double kept_peak(const Job& job, const ClusterSpec& now, const ClusterSpec& on_t
   return left / peak;
 }
 
-/// On cards at the clocks that they keep up and links less what others take of them.
-Report run(const Job& job, const ClusterSpec& on_the_box) {
+/// How much longer than an average rank the slowest takes for what it does itself, if the others wait for it.
+double slowest_rank(const Job& job, const ClusterSpec& spec) {
+  if (job.transfer || job.parallel.independent || job.parallel.asynchronous) return 1.0;
+  double spread = 0;
+  for (std::size_t kind = 0; kind < card_kinds(spec); ++kind) spread = std::max(spread, card(spec, kind).family.spread);
+  return slowest_of(spec.gpus, spec.spread.value_or(spread));
+}
+
+/// As every rank of a job would work if it were as slow as the slowest. One host that serves all is no rank's own.
+Job slowed(Job job, double slowest) {
+  job.slowest_scale = slowest;
+  HostCost& host = job.framework.host;
+  for (Seconds HostCost::* const cost : kHostCosts) host.*cost = host.*cost * (host.shared ? 1.0 : slowest);
+  return job;
+}
+
+/// On cards at the clocks that they keep up, the slowest of which rules, and links less what others take of them.
+Report run(const Job& average, const ClusterSpec& on_the_box) {
+  const Job job = slowed(average, slowest_rank(average, on_the_box));
   ClusterSpec spec = on_the_box;
   spec.gpu = sustained(std::move(spec.gpu), spec.cooling, spec.power_limit);
   for (CardKind& other : spec.other_cards) other.gpu = sustained(std::move(other.gpu), other.cooling, spec.power_limit);

@@ -92,6 +92,7 @@ struct ClusterSpec {
   std::optional<EqualCostSpec> equal_cost = {};  ///< in place of the fabric's
   std::optional<Cooling> cooling = {};           ///< of `gpu`; not given: cards keep up their clocks
   std::optional<Watts> power_limit = {};         ///< below the card's own
+  std::optional<double> spread = {};             ///< of speed between like cards, in place of their family's; [0, 0.2]
   std::vector<BackgroundTraffic> background = {};
 };
 

@@ -62,6 +62,37 @@ TEST_SUITE("study") {
     CHECK(wide.links.front().carried == written.links.front().carried);
   }
 
+  TEST_CASE("ranks that work in step compute as long as the slowest is expected to, and are said to wait for it") {
+    // The largest of four standard normal numbers is 1.029375 on average (hardware/spread.hpp).
+    const Report alike = simulate_step(quickstart_with({{"cluster.spread", "0"}}));
+    const Report unlike = simulate_step(quickstart_with({{"cluster.spread", "0.02"}}));
+    const double slowest = 1.02 + 0.02 * 0.029375;
+    CHECK(alike.split.jitter.count() == 0.0);
+    CHECK(unlike.split.compute / alike.split.compute == doctest::Approx(1.0).epsilon(1e-6));
+    CHECK(unlike.split.host / alike.split.host == doctest::Approx(1.0).epsilon(1e-6));
+    const auto own = [](const StepSplit& split) { return split.compute + split.host + split.jitter; };
+    CHECK(own(unlike.split) / own(alike.split) == doctest::Approx(slowest).epsilon(1e-6));
+    // Exchanges that wait for a later backward pass are hidden as before.
+    CHECK(unlike.step_time / alike.step_time == doctest::Approx(slowest).epsilon(1e-3));
+  }
+
+  TEST_CASE("one GPU alone is an average one, and workers that wait for nobody are too") {
+    for (const std::vector<Setting>& settings :
+         {std::vector<Setting>{{"cluster.gpus", "1"}}, std::vector<Setting>{{"strategy.independent", "true"}}}) {
+      std::vector<Setting> spread = settings;
+      spread.emplace_back("cluster.spread", "0.1");
+      const Report unlike = simulate(quickstart_with(spread));
+      CHECK(unlike.step_time == simulate(quickstart_with(settings)).step_time);
+      CHECK(unlike.split.jitter.count() == 0.0);
+      CHECK(*unlike.efficiency == doctest::Approx(1.0).epsilon(1e-9));
+    }
+  }
+
+  TEST_CASE("chips of one fixed clock have no slowest") {
+    const Report tpu = simulate_step(quickstart_with({{"cluster.machine", "tpu-v3-board"}, {"cluster.gpu", "tpu-v3"}}));
+    CHECK(tpu.split.jitter.count() == 0.0);
+  }
+
   TEST_CASE("a measured throughput is worked into a scenario and then simulates the same") {
     const Scenario measured = quickstart_with({{"workload.calibrate", "{throughput_1gpu: 150 /s}"}});
     const Scenario worked_in = calibrated(measured);
