@@ -4,6 +4,8 @@
 /// Exchanges as tasks between ranks. `ready` names per rank the task after which its part may leave; the
 /// result per rank the task after which it holds what it gets.
 
+#include <span>
+
 #include "collective/exchange.hpp"
 #include "collective/rank_group.hpp"
 
@@ -60,10 +62,23 @@ RankTasks add_gpu_server(PlanBuilder& plan, const RankGroup& group, const Exchan
 RankTasks add_tree_all_reduce(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange,
                               const RankTasks& ready);
 
-/// Rank 0 sends the tensor to every other rank at the same time.
-RankTasks add_broadcast(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, TaskId ready);
+/// Doors through which what a rank sends to others passes, one copy at a time, the most urgent first: the thread or
+/// engine that copies. Without doors all leave at once and share the link.
+struct CopyDoors {
+  std::span<const GateId> gates = {};  ///< by rank of the group, each with a credit of one; empty: no doors
+  int urgency = 0;                     ///< lower ones go first
+};
 
-/// Every rank sends its tensor to rank 0, which adds them up.
+/// Every rank sends its tensor to the rank with this number, which adds them up.
+TaskId add_sum_at(PlanBuilder& plan, const RankGroup& group, std::size_t owner, const Exchange& exchange,
+                  const RankTasks& ready, const CopyDoors& doors = {});
+
+/// That rank sends the tensor to every other.
+RankTasks add_broadcast_from(PlanBuilder& plan, const RankGroup& group, std::size_t owner, const Exchange& exchange,
+                             TaskId ready, const CopyDoors& doors = {});
+
+/// The same two on rank 0.
+RankTasks add_broadcast(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, TaskId ready);
 TaskId add_reduce_to_first(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, const RankTasks& ready);
 
 }  // namespace gpuscale

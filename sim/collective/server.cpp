@@ -39,6 +39,21 @@ TaskId add_decode(PlanBuilder& plan, const Exchange& exchange, const Participant
                           decode_time(codec(exchange.codec), exchange.values * times, rank.memory_bandwidth), after);
 }
 
+/// One copy between two ranks, through the sender's door if there are doors.
+TaskId add_copy_through(PlanBuilder& plan, const RankGroup& group, std::size_t from, std::size_t to,
+                        const Exchange& exchange, TaskId ready, const CopyDoors& doors) {
+  const Participant& sender = group.ranks()[from];
+  const Participant& receiver = group.ranks()[to];
+  const auto copy = [&](TaskId after) {
+    return add_copy(plan, group, sender.gpu, receiver.gpu, exchange, {sender.compute, receiver.compute}, after);
+  };
+  if (doors.gates.empty()) return copy(ready);
+  GatePass pass{.gate = doors.gates[from], .credit = 1.0, .urgency = doors.urgency};
+  const TaskId copied = copy(plan.add(pass, std::array{ready}));
+  pass.returns = true;
+  return plan.add(pass, std::array{copied});
+}
+
 DeviceId memory_of(const RankGroup& group, const CpuServer& server) {
   return server.memory.valid() ? server.memory : group.topology().host_memory(group.ranks().front().gpu);
 }
@@ -82,34 +97,44 @@ RankTasks add_cpu_server(PlanBuilder& plan, const RankGroup& group, const Exchan
   return add_server_pull(plan, group, exchange, add_server_push(plan, group, exchange, ready, server), server);
 }
 
-TaskId add_reduce_to_first(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange,
-                           const RankTasks& ready) {
-  const Participant& first = group.ranks().front();
-  RankTasks arrived = {ready.front()};
-  for (std::size_t i = 1; i < group.size(); ++i) {
-    const TaskId encoded = add_encode(plan, exchange, group.ranks()[i], ready[i]);
-    arrived.push_back(add_copy(plan, group, group.ranks()[i].gpu, first.gpu, exchange,
-                               {group.ranks()[i].compute, first.compute}, encoded));
+TaskId add_sum_at(PlanBuilder& plan, const RankGroup& group, std::size_t owner, const Exchange& exchange,
+                  const RankTasks& ready, const CopyDoors& doors) {
+  const Participant& sums = group.ranks()[owner];
+  RankTasks arrived = {ready[owner]};
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    if (i == owner) continue;
+    const Participant& rank = group.ranks()[i];
+    const TaskId encoded = add_encode(plan, exchange, rank, ready[i]);
+    arrived.push_back(add_copy_through(plan, group, i, owner, exchange, encoded, doors));
   }
   const double others = static_cast<double>(group.size()) - 1.0;
-  const TaskId decoded = add_decode(plan, exchange, first, plan.join(arrived), others);
+  const TaskId decoded = add_decode(plan, exchange, sums, plan.join(arrived), others);
   // Reads every copy once, writes the sum.
   return plan.add(Work{.activity = Activity::exchange,
-                       .lane = first.compute,
-                       .duration = exchange.size * (others + 2.0) / first.stream_bandwidth,
-                       .label = plan.label("sum on the first GPU")},
+                       .lane = sums.compute,
+                       .duration = exchange.size * (others + 2.0) / sums.stream_bandwidth,
+                       .label = plan.label(owner == 0 ? "sum on the first GPU" : "sum on the tensor's GPU")},
                   {decoded});
 }
 
-RankTasks add_broadcast(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, TaskId ready) {
-  const Participant& first = group.ranks().front();
-  RankTasks done = {ready};
-  for (std::size_t i = 1; i < group.size(); ++i) {
-    const TaskId copied = add_copy(plan, group, first.gpu, group.ranks()[i].gpu, exchange,
-                                   {first.compute, group.ranks()[i].compute}, ready);
-    done.push_back(add_decode(plan, exchange, group.ranks()[i], copied));
+RankTasks add_broadcast_from(PlanBuilder& plan, const RankGroup& group, std::size_t owner, const Exchange& exchange,
+                             TaskId ready, const CopyDoors& doors) {
+  RankTasks done(group.size(), ready);
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    if (i == owner) continue;
+    const TaskId copied = add_copy_through(plan, group, owner, i, exchange, ready, doors);
+    done[i] = add_decode(plan, exchange, group.ranks()[i], copied);
   }
   return done;
+}
+
+TaskId add_reduce_to_first(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange,
+                           const RankTasks& ready) {
+  return add_sum_at(plan, group, 0, exchange, ready);
+}
+
+RankTasks add_broadcast(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, TaskId ready) {
+  return add_broadcast_from(plan, group, 0, exchange, ready);
 }
 
 RankTasks add_tree_all_reduce(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange,

@@ -212,9 +212,10 @@ Seconds arithmetic_time(const Gpu& gpu, const ConvolutionKernel& kernel, Precisi
 /// Turning the tensors that a kernel reads and writes, each a pass over it: the input and the output, whichever
 /// the pass makes of them.
 Seconds layout_time(const Gpu& gpu, const ConvolutionKernel& kernel, const Shape& shape, Precision precision) {
-  const bool turned = kernel.habit.channels_first && storage_size(precision) == Bytes(2) &&
-                      on_matrix_units(gpu, precision) && kernel.groups == 1;
-  if (!turned) return Seconds();
+  const bool on_units = storage_size(precision) == Bytes(2) && on_matrix_units(gpu, precision);
+  const bool by_pixel = kernel.kernel_height * kernel.kernel_width * kernel.stride_height * kernel.stride_width == 1;
+  const bool turned = on_units ? kernel.habit.channels_first : kernel.habit.channels_last && !by_pixel;
+  if (!turned || kernel.groups != 1) return Seconds();
   const double numbers = shape.input_pixels * shape.in + shape.output_pixels * shape.out;
   return stream_time(gpu, {.moved = 2.0 * numbers * storage_size(precision), .kernels = 2});
 }

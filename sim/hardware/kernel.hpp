@@ -30,6 +30,9 @@ enum class Pass { forward, backward_data, backward_weights };
 struct ConvolutionHabit {
   /// Tensors lie in memory channel by channel; 16-bit kernels on matrix units want them pixel by pixel.
   bool channels_first = false;
+  /// Tensors lie pixel by pixel; kernels without matrix units want them channel by channel, except products of 1 x 1
+  /// filters that take every pixel, which any layout serves.
+  bool channels_last = false;
   Bytes workspace = Bytes(std::numeric_limits<double>::infinity());  ///< that an algorithm may use; >= 0
 
   bool operator==(const ConvolutionHabit&) const = default;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <vector>
 
 namespace gpuscale {
 
@@ -77,6 +78,19 @@ std::vector<Bucket> cut_buckets(const ModelWork& work, std::span<const std::size
     for (auto tensor = tensors.rbegin(); tensor != tensors.rend(); ++tensor) cutter.add(*tensor, *layer);
   }
   return cutter.take();
+}
+
+void assign_owners(std::span<Bucket> pieces, TensorOwner rule, std::size_t gpus) {
+  std::vector<std::size_t> order(pieces.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = order.size() - 1 - i;  // from the first layer on
+  if (rule == TensorOwner::largest_first)
+    std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t piece) { return pieces[piece].values; });
+  std::vector<double> has(gpus, 0.0);
+  for (const std::size_t piece : order) {
+    const auto least = rule == TensorOwner::first_gpu ? has.begin() : std::ranges::min_element(has);
+    *least += pieces[piece].values;
+    pieces[piece].owner = static_cast<std::size_t>(least - has.begin());
+  }
 }
 
 }  // namespace gpuscale

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "parallel/framework.hpp"
 #include "units/quantity.hpp"
 #include "workload/layer_work.hpp"
 
@@ -25,6 +26,8 @@ struct Bucket {
   bool expert = false;         ///< of experts that ranks divide: exchanged by those that hold the same
   bool sparse = false;         ///< rows of an embedding: gathered, not summed
   bool coded = true;           ///< large enough for the codec
+  std::size_t owner = 0;       ///< place of the GPU that sums it, where whole pieces are summed on GPUs
+  std::size_t key = 0;         ///< its number from the first layer on, by which servers share out small pieces
   MatrixSums matrices = {};    ///< what a codec that works on matrices wants to know
 };
 
@@ -40,5 +43,9 @@ struct BucketRule {
 /// Pieces in the order in which backward completes them: from the last of these layers to the first. Sparse
 /// gradients, those of split layers and divided experts, and tensors with and without codec never share a piece.
 std::vector<Bucket> cut_buckets(const ModelWork& work, std::span<const std::size_t> layers, const BucketRule& rule);
+
+/// Gives each piece of a step to one of so many GPUs. Pieces are in the order of cut_buckets(); ties go to the GPU with
+/// the lower number and the earlier layer.
+void assign_owners(std::span<Bucket> pieces, TensorOwner rule, std::size_t gpus);
 
 }  // namespace gpuscale

@@ -36,6 +36,23 @@ enum class ExchangeSchedule { fifo, priority };
 
 inline constexpr std::array<std::string_view, 2> kExchangeScheduleNames = {"fifo", "priority"};
 
+/// On which GPU a whole tensor is summed where a parameter server is on GPUs: all on the first; each on the one that
+/// has least to sum so far, in the order of the layers; the same, but the largest tensors are given away first.
+enum class TensorOwner { first_gpu, least_bytes, largest_first };
+
+inline constexpr std::array<std::string_view, 3> kTensorOwnerNames = {"first_gpu", "least_bytes", "largest_first"};
+
+/// Parameter servers beside the workers, in each box, where a job has several boxes. What a box has summed, on a
+/// GPU or its CPU, goes to them: tensors from a size on in equal parts to all, smaller ones whole to one.
+struct BoxServers {
+  double split_from = 1e6;  ///< numbers from which a tensor is divided
+  int per_box = 1;          ///< servers in each box; each adds up in one thread
+  /// Boxes sum one tensor after the other, from the first layer on, the next once this one is in host memory.
+  bool in_turn = false;
+
+  bool operator==(const BoxServers&) const = default;
+};
+
 /// How a framework exchanges gradients when the scenario does not say otherwise.
 struct ExchangeHabit {
   ExchangeAlgorithm algorithm = ExchangeAlgorithm::ring;
@@ -46,8 +63,10 @@ struct ExchangeHabit {
   bool compact = false;      ///< gradients travel in the compute precision, not in fp32
   Seconds call = {};         ///< software cost of each exchange, on the exchange's own path
   ExchangeSchedule schedule = ExchangeSchedule::fifo;
-  Bytes partition{4e6};  ///< with priority: a larger tensor is cut into pieces of at most this
-  Bytes credit{16e6};    ///< with priority: as much travels at once; the last piece may exceed it
+  Bytes partition{4e6};                        ///< with priority: a larger tensor is cut into pieces of at most this
+  Bytes credit{16e6};                          ///< with priority: as much travels at once; the last piece may exceed it
+  TensorOwner owner = TensorOwner::first_gpu;  ///< with parameter_server_gpu
+  std::optional<BoxServers> servers = {};      ///< with a parameter server, of either kind; empty: one for all boxes
 };
 
 /// What a framework (with its libraries, in a given era) does with a training step. Files:
@@ -66,10 +85,14 @@ struct Framework {
   double attention_efficiency = 1.0;
   bool fused_elementwise = false;     ///< a compiler fuses element-wise operators into their neighbours
   ConvolutionHabit convolution = {};  ///< how it calls the convolution library
+  bool separate_norm = false;         ///< batch norm is made of element-wise operators, not one kernel
+  /// Rate at which one thread of a node hands the samples of all its GPUs over before a step begins, beside nothing:
+  /// copies of arrays in host memory. Then they are copied to the GPUs. Empty: samples are there.
+  std::optional<BytesPerSecond> feed = {};
   bool wide_loss = false;             ///< an fp32 copy of the scores is made for the loss
   bool fused_attention = false;       ///< flash attention
   bool fused_optimizer = false;       ///< one kernel for all tensors
-  bool optimizer_on_server = false;   ///< a parameter server updates; otherwise every GPU does
+  bool optimizer_on_server = false;   ///< who sums a tensor updates it; otherwise every GPU does
   bool gradients_fp32 = false;        ///< sums gradients in fp32 buffers whatever the precision
   bool dtensor = false;               ///< PyTorch's DTensor divides layers and shards parameters (FSDP2)
   bool contiguous_gradients = false;  ///< gradients lie in one buffer, from which pieces are sent

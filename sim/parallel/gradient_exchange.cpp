@@ -35,7 +35,8 @@ class GradientExchange {
         // What every rank computes for the samples of all is complete on every rank.
         if (step_.job.parallel.model.whole)
           std::erase_if(layers, [&](std::size_t layer) { return layer >= step_.undivided; });
-        const std::vector<Bucket> buckets = cut_buckets(step_.work, layers, rule_);
+        std::vector<Bucket> buckets = cut_buckets(step_.work, layers, rule_);
+        sums_.arrange(buckets, stage);
         for (const Bucket& bucket : buckets) add_bucket(bucket, stage, ready, backward_done, previous);
         step_.result.exchanges = std::max(step_.result.exchanges, buckets.size() * step_.gradient_ready.size());
       }
@@ -48,7 +49,8 @@ class GradientExchange {
   }
 
  private:
-  /// One piece on all its groups. Pieces follow each other: a communicator does one exchange at a time.
+  /// One piece on all its groups. Pieces follow each other, as a communicator does one exchange at a time, unless whole
+  /// tensors are copied.
   void add_bucket(const Bucket& bucket, int stage, const std::vector<RankTasks>& gradient_ready,
                   const RankTasks& backward_done, RankTasks& previous) {
     if (!sums_.travels(bucket)) return;
@@ -56,11 +58,13 @@ class GradientExchange {
     const RankTasks& complete = overlap ? gradient_ready[bucket.last_layer] : backward_done;
     RankTasks ready(step_.roles.size());
     for (const std::size_t role : step_.roles_of(stage)) {
-      ready[role] = step_.job.parallel.exchange.delayed ? previous[role]
-                                                        : step_.plan.join(std::array{complete[role], previous[role]});
+      const TaskId turn = sums_.in_turn() ? previous[role] : TaskId();
+      const TaskId own = step_.job.parallel.exchange.delayed ? TaskId() : complete[role];
+      ready[role] = step_.plan.join(std::array{own, turn});
     }
     const RankTasks done = sums_.add(bucket, stage, sums_.exchange_of(bucket), ready);
-    for (const std::size_t role : step_.roles_of(stage)) previous[role] = done[role];
+    for (const std::size_t role : step_.roles_of(stage))
+      previous[role] = sums_.in_turn() ? done[role] : step_.plan.join(std::array{previous[role], done[role]});
   }
 
   StepBuilder& step_;

@@ -32,18 +32,11 @@ Updated updated_by(const StepBuilder& step, std::span<const std::size_t> layers)
 
 /// On the GPUs of a stage. \returns `now`, where nothing is updated
 RankTasks update_on_gpus(StepBuilder& step, int stage, const Updated& updated, RankTasks now) {
-  const Job& job = step.job;
-  const auto [tensors, parameters] = updated;
-  if (tensors == 0) return now;
-  const StreamKernel kernel =
-      optimizer_update(job.optimizer, static_cast<std::int64_t>(parameters), tensors, job.precision,
-                       has_master_weights(job.precision), job.framework.fused_optimizer);
-  const double launches = job.framework.fused_optimizer ? 1.0 : static_cast<double>(tensors);
-  const Seconds host = job.framework.host.optimizer_tensor * launches;
+  if (updated.tensors == 0) return now;
   const std::uint32_t label = step.plan.label(kUpdateLabel);
   for (const std::size_t role : step.roles_of(stage)) {
-    const Seconds compute = stream_time(step.gpu(role), kernel) * job.kernel_scale();
-    now[role] = add_layer_work(step, step.roles[role], host, compute, label, now[role]);
+    const UpdateCost cost = update_cost(step, role, updated.tensors, updated.parameters);
+    now[role] = add_layer_work(step, step.roles[role], cost.host, cost.compute, label, now[role]);
   }
   return now;
 }
@@ -76,6 +69,16 @@ void gather_updated(StepBuilder& step, int stage) {
 
 }  // namespace
 
+UpdateCost update_cost(const StepBuilder& step, std::size_t role, std::int64_t tensors, double parameters) {
+  const Job& job = step.job;
+  const StreamKernel kernel =
+      optimizer_update(job.optimizer, static_cast<std::int64_t>(parameters), tensors, job.precision,
+                       has_master_weights(job.precision), job.framework.fused_optimizer);
+  const double launches = job.framework.fused_optimizer ? 1.0 : static_cast<double>(tensors);
+  return {.host = job.framework.host.optimizer_tensor * launches,
+          .compute = stream_time(step.gpu(role), kernel) * job.kernel_scale()};
+}
+
 RankTasks add_split_update(StepBuilder& step, const RankTasks& now) {
   std::vector<std::size_t> layers = layers_of(step, 0);
   std::erase_if(layers, [&](std::size_t layer) { return layer < step.undivided; });
@@ -88,7 +91,7 @@ RankTasks add_layer_update(StepBuilder& step, int stage, std::size_t layer, cons
 
 void add_optimizer_step(StepBuilder& step) {
   const Job& job = step.job;
-  if (job.forward_only || (updates_on_server(job) && !job.parallel.independent)) return;
+  if (job.forward_only || (updates_on_server(job) && !job.parallel.independent) || updates_on_owner(step)) return;
   for (int stage = 0; stage < step.grid.pipeline; ++stage) {
     update(step, stage);
     gather_updated(step, stage);

@@ -14,9 +14,22 @@ PieceSums::PieceSums(StepBuilder& step)
     : step_(step),
       algorithm_(algorithm_in_force(step.job)),
       pulls_later_(updates_on_server(step.job) && schedule_in_force(step.job) == ExchangeSchedule::fifo) {
+  if (box_servers_of(step)) {
+    nodes_.emplace(step);
+    pulls_later_ = false;
+    return;
+  }
+  if (algorithm_ == ExchangeAlgorithm::parameter_server_gpu) owners_.emplace(step);
   if (algorithm_ != ExchangeAlgorithm::parameter_server_cpu) return;
   if (!step.exchanges.has_other_lane()) step.exchanges.add_other_lane(step.plan.add_lane("parameter server"));
   server_ = step.cluster.topology.host_memory(step.cluster.ranks.front());
+}
+
+void PieceSums::arrange(std::vector<Bucket>& pieces, int stage) {
+  if (!is_server(algorithm_)) return;
+  const TensorOwner rule = step_.job.framework.exchange.owner;
+  if (nodes_) return nodes_->arrange(pieces, rule);
+  assign_owners(pieces, rule, step_.exchanges.group_size(step_.groups(GroupKind::copies, stage)));
 }
 
 bool PieceSums::travels(const Bucket& bucket) const {
@@ -28,9 +41,9 @@ RankTasks PieceSums::add(const Bucket& bucket, int stage, const Exchange& exchan
   const bool shared_out = step_.job.parallel.shard.stage > 0 && step_.shard > 1 && groups == GroupKind::copies;
   const bool factors = codec(exchange.codec).sum == CodecSum::factors;
   return shared_out      ? sum_shared_out(stage, exchange, ready)
-         : bucket.sparse ? gather_rows(groups, stage, exchange, ready)
+         : bucket.sparse ? gather_rows(bucket, stage, exchange, ready)
          : factors       ? add_factor_sums(step_, groups, stage, bucket, exchange, ready)
-                         : sum(groups, stage, exchange, ready);
+                         : sum(bucket, stage, exchange, ready);
 }
 
 /// Nobody waits for others where workers are asynchronous. Split parameters are the same only on the same part of
@@ -70,17 +83,21 @@ RankTasks PieceSums::sum_shared_out(int stage, const Exchange& exchange, RankTas
 }
 
 /// Every rank has rows of its own, as large as the exchange: together that many times as much.
-RankTasks PieceSums::gather_rows(GroupKind groups, int stage, Exchange exchange, const RankTasks& ready) {
+RankTasks PieceSums::gather_rows(const Bucket& bucket, int stage, Exchange exchange, const RankTasks& ready) {
+  if (is_server(algorithm_)) return sum(bucket, stage, exchange, ready);
+  const GroupKind groups = groups_of(bucket);
   const double ranks = static_cast<double>(step_.group_size(groups));
-  if (is_server(algorithm_)) return sum(groups, stage, exchange, ready);
   note(exchange, stage, ranks - 1.0);
   exchange.values *= ranks;
   exchange.size = exchange.size * ranks;
   return step_.collective(groups, stage, Collective::all_gather, ExchangeAlgorithm::ring, exchange, ready);
 }
 
-RankTasks PieceSums::sum(GroupKind groups, int stage, const Exchange& exchange, const RankTasks& ready) {
+RankTasks PieceSums::sum(const Bucket& bucket, int stage, const Exchange& exchange, const RankTasks& ready) {
+  const GroupKind groups = groups_of(bucket);
   note_sum(groups, stage, exchange);
+  if (nodes_) return nodes_->add(bucket, groups, stage, exchange, ready);
+  if (owners_) return owners_->add(bucket, groups, stage, exchange, ready);
   if (moves_whole_tensors(algorithm_)) return sum_by_tensor(groups, stage, exchange, ready);
   note_choice(groups, stage, exchange);
   const bool gathers = algorithm_ == ExchangeAlgorithm::gather;  // whoever sums by gathering has a pass of its own
@@ -96,8 +113,6 @@ RankTasks PieceSums::sum_by_tensor(GroupKind groups, int stage, const Exchange& 
       case ExchangeAlgorithm::parameter_server_cpu:
         return pulls_later_ ? add_server_push(plan, group, exchange, members, server(group))
                             : add_cpu_server(plan, group, exchange, members, server(group));
-      case ExchangeAlgorithm::parameter_server_gpu:
-        return add_gpu_server(plan, group, exchange, members);
       default:
         return add_tree_all_reduce(plan, group, exchange, members);
     }
@@ -123,6 +138,7 @@ void PieceSums::pull_later(GroupKind groups, int stage, const Exchange& exchange
 }
 
 RankTasks PieceSums::add_pulls(RankTasks ready) {
+  if (owners_) return owners_->add_reads(ready);
   for (const Pull& pull : pulls_) {
     const std::string key =
         fmt::format("pull {} {}", pull.exchange.size.count(), static_cast<int>(pull.exchange.codec));
@@ -148,10 +164,9 @@ void PieceSums::note_choice(GroupKind groups, int stage, const Exchange& exchang
   step_.result.algorithm_reason = reason_of(group, Collective::all_reduce, on_wire, choice);
 }
 
-/// The optimizer's traffic counted in passes of an addition, which reads two numbers and writes one.
+/// Nothing where every GPU updates.
 double PieceSums::server_updates() const {
-  if (!updates_on_server(step_.job)) return 0.0;
-  return update_traffic(step_.job.optimizer, Precision::fp32, false) / Bytes(12);
+  return updates_on_server(step_.job) ? server_passes(step_.job.optimizer) : 0.0;
 }
 
 void PieceSums::note_sum(GroupKind groups, int stage, const Exchange& exchange) {

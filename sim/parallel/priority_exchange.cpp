@@ -30,7 +30,9 @@ class PriorityExchange {
     std::size_t pieces = 0;
     for (int stage = 0; stage < step_.grid.pipeline; ++stage) {
       const std::vector<std::size_t> layers = layers_of(step_, stage);
-      for (const Bucket& bucket : cut_buckets(step_.work, layers, each_tensor_)) pieces += add_tensor(bucket, stage);
+      std::vector<Bucket> tensors = cut_buckets(step_.work, layers, each_tensor_);
+      sums_.arrange(tensors, stage);
+      for (const Bucket& bucket : tensors) pieces += add_tensor(bucket, stage);
       for (const std::size_t layer : layers) update(layer, stage);
     }
     step_.result.exchanges = pieces;
@@ -48,6 +50,7 @@ class PriorityExchange {
   std::size_t add_tensor(const Bucket& bucket, int stage) {
     if (!sums_.travels(bucket)) return 0;
     Exchange exchange = sums_.exchange_of(bucket);
+    if (!sums_.in_turn()) return add_whole(bucket, stage, exchange);
     const double pieces = std::max(1.0, std::ceil(exchange.size / partition_));
     exchange.size = exchange.size / pieces;
     exchange.values /= pieces;
@@ -68,12 +71,24 @@ class PriorityExchange {
     RankTasks ends;
     for (const std::size_t role : roles) ends.push_back(done[role]);
     step_.plan.add(pass, ends);
+    note_ready(bucket, stage, done);
+  }
+
+  /// Where whole tensors are copied, each copy asks for its turn itself.
+  std::size_t add_whole(const Bucket& bucket, int stage, const Exchange& exchange) {
+    note_ready(bucket, stage, sums_.add(bucket, stage, exchange, step_.gradient_ready.back()[bucket.last_layer]));
+    return 1;
+  }
+
+  void note_ready(const Bucket& bucket, int stage, const RankTasks& done) {
     RankTasks& there = step_.weights_ready[bucket.last_layer];
-    for (const std::size_t role : roles) there[role] = step_.plan.join(std::array{there[role], done[role]});
+    for (const std::size_t role : step_.roles_of(stage))
+      there[role] = step_.plan.join(std::array{there[role], done[role]});
   }
 
   void update(std::size_t layer, int stage) {
-    if (step_.work.layers[layer].parameters.empty() || updates_on_server(step_.job)) return;
+    const bool elsewhere = updates_on_server(step_.job) || updates_on_owner(step_);
+    if (step_.work.layers[layer].parameters.empty() || elsewhere) return;
     step_.weights_ready[layer] = add_layer_update(step_, stage, layer, step_.weights_ready[layer]);
   }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "collective/all_reduce.hpp"
+#include "units/check.hpp"
 #include "workload/lower.hpp"
 
 namespace gpuscale {
@@ -76,6 +77,19 @@ std::size_t StepBuilder::group_size(GroupKind kind) const {
   const auto found = group_sizes.find(kind);
   if (found != group_sizes.end()) return found->second;
   return group_sizes.emplace(kind, groups_of_kind(grid, kind, shard).front().size()).first->second;
+}
+
+std::vector<std::pair<Members, RankGroup>> StepBuilder::unfolded_groups(GroupKind kind, int stage) {
+  check(roles.size() == cluster.ranks.size(), "whole tensors are summed by ranks, not by roles");
+  const PlanTimer timer = exchanges.example(groups(kind, stage)).timer();
+  std::vector<std::pair<Members, RankGroup>> unfolded;
+  for (const Members& members : groups_of_kind(grid, kind, shard)) {
+    if (kind != GroupKind::everyone && grid.place(members.front(), RankAxis::pipeline) != stage) continue;
+    std::vector<Participant> participants;
+    for (const std::size_t rank : members) participants.push_back(roles[rank].self);
+    unfolded.emplace_back(members, RankGroup(cluster.topology, std::move(participants), job.framework.transport, timer));
+  }
+  return unfolded;
 }
 
 std::vector<std::size_t> StepBuilder::roles_of(int stage) const {
@@ -152,6 +166,18 @@ TaskId add_layer_work(StepBuilder& step, const Role& role, Seconds host, Seconds
 bool updates_on_server(const Job& job) {
   if (algorithm_in_force(job) != ExchangeAlgorithm::parameter_server_cpu) return false;
   return job.framework.optimizer_on_server || job.parallel.asynchronous;
+}
+
+std::optional<BoxServers> box_servers_of(const StepBuilder& step) {
+  const bool served = is_server(algorithm_in_force(step.job)) && !step.job.parallel.asynchronous;
+  return served && step.spec.nodes > 1 ? step.job.framework.exchange.servers : std::nullopt;
+}
+
+double server_passes(Optimizer optimizer) { return update_traffic(optimizer, Precision::fp32, false) / Bytes(12); }
+
+bool updates_on_owner(const StepBuilder& step) {
+  return algorithm_in_force(step.job) == ExchangeAlgorithm::parameter_server_gpu &&
+         step.job.framework.optimizer_on_server && step.grid.size() > 1 && !step.job.parallel.independent;
 }
 
 ExchangeAlgorithm algorithm_in_force(const Job& job) {

@@ -4,6 +4,7 @@
 /// What the passes of build_plan share while a step grows. Internal to sim/parallel.
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -71,6 +72,9 @@ struct StepBuilder {
   /// Where weights of a step before still travel: by layer and role, the task after which they are there.
   std::vector<RankTasks> weights_ready = {};
   std::map<int, GateId> gates = {};  ///< by stage: the credit of its exchanges
+  /// By rank, the door through which whole tensors leave it, one at a time; made when they first do.
+  std::vector<GateId> copy_doors = {};
+  std::vector<LaneId> server_lanes = {};  ///< by node, the processor of its parameter server; as those doors
   PlannedStep result = {};
   std::vector<TiedTable> tied = {};  ///< tables that several stages hold
   std::map<std::vector<int>, GroupSetId> sets = {};
@@ -81,6 +85,8 @@ struct StepBuilder {
   /// Ranks that differ in the stage only, one of each of these stages, in this order.
   GroupSetId across_stages(const std::vector<int>& stages);
   [[nodiscard]] std::size_t group_size(GroupKind kind) const;
+  /// The same groups as ranks on lanes of the plan itself. \pre every rank has a role of its own
+  [[nodiscard]] std::vector<std::pair<Members, RankGroup>> unfolded_groups(GroupKind kind, int stage);
 
   /// Roles of a stage, by their numbers.
   [[nodiscard]] std::vector<std::size_t> roles_of(int stage) const;
@@ -143,6 +149,23 @@ RankTasks add_split_update(StepBuilder& step, const RankTasks& now);
 /// The update of one layer of a stage, on each of its roles after `summed`. \returns by role, when it is done
 RankTasks add_layer_update(StepBuilder& step, int stage, std::size_t layer, const RankTasks& summed);
 
+/// How the framework's servers of several boxes work, where the job has both.
+std::optional<BoxServers> box_servers_of(const StepBuilder& step);
+
+/// Whether the GPU that sums a tensor also updates it, for all.
+bool updates_on_owner(const StepBuilder& step);
+
+/// The optimizer's traffic counted in passes of an addition, which reads two numbers and writes one: what an update
+/// takes on a parameter server.
+double server_passes(Optimizer optimizer);
+
+/// What the update of parameters costs a role.
+struct UpdateCost {
+  Seconds host = {};
+  Seconds compute = {};
+};
+UpdateCost update_cost(const StepBuilder& step, std::size_t role, std::int64_t tensors, double parameters);
+
 /// Which of the pieces that are ready leaves first, as the scenario asks or the framework does.
 ExchangeSchedule schedule_in_force(const Job& job);
 
@@ -156,6 +179,10 @@ void add_gathered_step(StepBuilder& step);
 /// Samples of the next step prepared and copied beside this one, once those before are (`after`): the step lasts at
 /// least as long. \returns when they are there; invalid if nothing says where they come from
 TaskId add_input(StepBuilder& step, TaskId after);
+
+/// The samples of a step handed over by the framework's interpreter, and copied to each GPU. \returns by role, when
+/// they are there
+RankTasks add_fed_samples(StepBuilder& step, TaskId after);
 
 /// The exchange settings in force: the scenario's, or else the framework's.
 ExchangeAlgorithm algorithm_in_force(const Job& job);

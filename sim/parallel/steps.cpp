@@ -27,6 +27,13 @@ void begin_step(StepBuilder& step) {
   }
 }
 
+/// What an interpreter hands over before the step can begin.
+void add_feed(StepBuilder& step) {
+  if (!step.job.framework.feed || step.job.parallel.independent) return;
+  const RankTasks fed = add_fed_samples(step, step.plan.join(step.last()));
+  for (std::size_t i = 0; i < step.roles.size(); ++i) step.roles[i].last = fed[i];
+}
+
 /// What the steps of a job are made of.
 struct StepKind {
   bool exchanges = false;
@@ -47,6 +54,7 @@ struct StepKind {
 /// \returns the end of its passes
 TaskId add_step(StepBuilder& step, const StepKind& kind) {
   begin_step(step);
+  add_feed(step);
   if (kind.gathers) {
     add_gathered_step(step);
   } else {

@@ -35,6 +35,20 @@ void read_bucket(MapReader& exchange, ExchangeHabit& habit) {
   }
 }
 
+std::optional<BoxServers> read_servers(MapReader& exchange) {
+  const YamlValue* value = exchange.find("servers");
+  if (value == nullptr) return std::nullopt;
+  constexpr double kMostNumbers = 1e12;
+  constexpr int kMostServers = 64;
+  BoxServers servers;
+  MapReader reader(*value, "framework exchange servers", exchange.path("servers"), exchange.reading());
+  servers.split_from = reader.number_or("split_from", servers.split_from, 1.0, kMostNumbers);
+  servers.per_box = static_cast<int>(reader.whole_or("per_box", servers.per_box, 1, kMostServers));
+  servers.in_turn = reader.boolean_or("in_turn", servers.in_turn);
+  reader.finish();
+  return servers;
+}
+
 void read_exchange(MapReader& framework, ExchangeHabit& habit) {
   const YamlValue* value = framework.require("exchange", "{algorithm: ring, bucket: 25 MiB, ...}");
   if (value == nullptr) return;
@@ -49,6 +63,8 @@ void read_exchange(MapReader& framework, ExchangeHabit& habit) {
   habit.schedule = static_cast<ExchangeSchedule>(reader.choice_or("schedule", kExchangeScheduleNames, 0));
   habit.partition = reader.quantity_or("partition", habit.partition);
   habit.credit = reader.quantity_or("credit", habit.credit);
+  habit.owner = static_cast<TensorOwner>(reader.choice_or("owner", kTensorOwnerNames, 0));
+  habit.servers = read_servers(reader);
   reader.finish();
 }
 
@@ -67,6 +83,7 @@ void read_convolution(MapReader& framework, ConvolutionHabit& habit) {
   if (value == nullptr) return;
   MapReader reader(*value, "framework convolution", framework.path("convolution"), framework.reading());
   habit.channels_first = reader.boolean_or("channels_first", false);
+  habit.channels_last = reader.boolean_or("channels_last", false);
   habit.workspace = reader.quantity_or<Bytes>("workspace", habit.workspace);
   reader.finish();
 }
@@ -95,6 +112,8 @@ Framework read_framework(const YamlValue& value, const std::string& path, Readin
   read_convolution(reader, framework.convolution);
   framework.optimizer_on_server = reader.boolean_or("optimizer_on_server", false);
   framework.blocking_sends = reader.boolean_or("blocking_sends", true);
+  framework.separate_norm = reader.boolean_or("separate_norm", false);
+  if (reader.find("feed") != nullptr) framework.feed = reader.quantity<BytesPerSecond>("feed");
   framework.sub_batches_in_turn = reader.boolean_or("sub_batches_in_turn", false);
   framework.gradients_fp32 = reader.boolean_or("gradients_fp32", false);
   framework.dtensor = reader.boolean_or("dtensor", false);

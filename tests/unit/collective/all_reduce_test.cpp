@@ -77,6 +77,25 @@ TEST_SUITE("collective") {
           doctest::Approx(2 * 3 * 100e6 / 10e9 + sum).epsilon(1e-9));
   }
 
+  TEST_CASE("through doors one copy after the other leaves a rank and the most urgent first") {
+    const Topology machine = star_of(3, 10_GBps);
+    PlanBuilder plan;
+    const RankGroup group(machine, participants_of(machine, plan), Transport{}, &plan_time);
+    std::vector<GateId> gates;
+    for (std::size_t i = 0; i < group.size(); ++i) gates.push_back(plan.add_gate(1.0));
+    const Exchange exchange = of_size(100_MB);
+    const RankTasks first = add_broadcast_from(plan, group, 1, exchange, TaskId(), {.gates = gates, .urgency = 2});
+    const RankTasks late = add_broadcast_from(plan, group, 1, exchange, TaskId(), {.gates = gates, .urgency = 2});
+    const RankTasks urgent = add_broadcast_from(plan, group, 1, exchange, TaskId(), {.gates = gates, .urgency = 1});
+    const Timeline timeline = execute(std::move(plan).build(), machine);
+    const auto end = [&](TaskId task) { return seconds(timeline.tasks[task.index()].end); };
+    CHECK(end(first[0]) == doctest::Approx(10e-3));  // has entered before the urgent ones come
+    CHECK(end(urgent[0]) == doctest::Approx(20e-3));
+    CHECK(end(urgent[2]) == doctest::Approx(30e-3));
+    CHECK(end(first[2]) == doctest::Approx(40e-3));
+    CHECK(end(late[2]) == doctest::Approx(60e-3));
+  }
+
   TEST_CASE("a CPU server adds up at its rate between the copies") {
     const Topology machine = desktop_of(2, 10_GBps, 100_GBps);
     PlanBuilder plan;

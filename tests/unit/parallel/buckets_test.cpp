@@ -77,4 +77,19 @@ TEST_SUITE("parallel") {
       CHECK(sum == 67);
     }
   }
+
+  TEST_CASE("pieces go to the GPU that has least so far") {
+    // In the order of the layers, 1 2 3 10 2 1: to 0 1 0 1 0 0. The largest first, 10 3 2 2 1 1: to 0 1 1 1 1 1.
+    const std::vector<std::int64_t> counts = {1, 2, 3, 10, 2, 1};
+    std::vector<Bucket> pieces = cut(weights(counts), {.number = Bytes(4)});
+    const auto owners = [&](TensorOwner rule) {
+      assign_owners(pieces, rule, 2);
+      std::vector<std::size_t> by_layer(pieces.size());
+      for (const Bucket& piece : pieces) by_layer[piece.last_layer] = piece.owner;
+      return by_layer;
+    };
+    CHECK(owners(TensorOwner::first_gpu) == std::vector<std::size_t>{0, 0, 0, 0, 0, 0});
+    CHECK(owners(TensorOwner::least_bytes) == std::vector<std::size_t>{0, 1, 0, 1, 0, 0});
+    CHECK(owners(TensorOwner::largest_first) == std::vector<std::size_t>{1, 1, 1, 0, 1, 1});
+  }
 }
