@@ -45,7 +45,6 @@ class GradientExchange {
     for (std::size_t i = 0; i < step_.roles.size(); ++i) {
       step_.roles[i].last = step_.plan.join(std::array{backward_done[i], previous[i]});
     }
-    if (sums_.algorithm() != ExchangeAlgorithm::automatic) step_.result.algorithm = sums_.algorithm();
   }
 
  private:

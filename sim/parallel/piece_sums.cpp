@@ -14,6 +14,7 @@ PieceSums::PieceSums(StepBuilder& step)
     : step_(step),
       algorithm_(algorithm_in_force(step.job)),
       pulls_later_(updates_on_server(step.job) && schedule_in_force(step.job) == ExchangeSchedule::fifo) {
+  if (algorithm_ != ExchangeAlgorithm::automatic) step.result.algorithm = algorithm_;
   if (box_servers_of(step)) {
     nodes_.emplace(step);
     pulls_later_ = false;
@@ -152,16 +153,23 @@ RankTasks PieceSums::add_pulls(RankTasks ready) {
   return ready;
 }
 
-/// Of a free choice the report shows that for the largest exchange.
+/// The report shows what the largest exchange is done by: of a free choice with its reason, and what takes the place of
+/// a way that these GPUs do not have.
 void PieceSums::note_choice(GroupKind groups, int stage, const Exchange& exchange) {
-  if (algorithm_ != ExchangeAlgorithm::automatic || exchange.size <= largest_) return;
+  if (algorithm_ == ExchangeAlgorithm::gather || exchange.size <= largest_) return;
   largest_ = exchange.size;
   Exchange on_wire = exchange;
   on_wire.size = encoded_size(codec(exchange.codec), exchange.values, exchange.size);
   const RankGroup& group = step_.exchanges.example(step_.groups(groups, stage));
   const ExchangeChoice choice = choose_exchange(group, Collective::all_reduce, on_wire, algorithm_);
+  std::string& reason = step_.result.algorithm_reason;
+  reason.clear();
   step_.result.algorithm = choice.algorithm;
-  step_.result.algorithm_reason = reason_of(group, Collective::all_reduce, on_wire, choice);
+  if (algorithm_ == ExchangeAlgorithm::automatic) {
+    reason = reason_of(group, Collective::all_reduce, on_wire, choice);
+  } else if (choice.algorithm != algorithm_) {
+    reason = fmt::format("these GPUs have no {}", name(algorithm_));
+  }
 }
 
 /// Nothing where every GPU updates.

@@ -33,7 +33,6 @@ class PieceSums {
   /// nobody computes before (TensorFlow's variables).
   RankTasks add_pulls(RankTasks ready);
 
-  [[nodiscard]] ExchangeAlgorithm algorithm() const { return algorithm_; }
 
  private:
   struct Pull {
@@ -61,7 +60,7 @@ class PieceSums {
   std::optional<NodeServers> nodes_ = {};  ///< where every box has a server
   std::vector<Pull> pulls_ = {};
   DeviceId server_ = {};  ///< where a parameter server on the CPU keeps the parameters
-  Bytes largest_ = {};    ///< of the exchanges for which an algorithm was chosen
+  Bytes largest_ = {};    ///< of the exchanges done so far, whose algorithm the report shows
 };
 
 }  // namespace gpuscale

@@ -36,7 +36,6 @@ class PriorityExchange {
       for (const std::size_t layer : layers) update(layer, stage);
     }
     step_.result.exchanges = pieces;
-    if (sums_.algorithm() != ExchangeAlgorithm::automatic) step_.result.algorithm = sums_.algorithm();
   }
 
  private:

@@ -1,6 +1,7 @@
 #include "study/simulate.hpp"
 
 #include <doctest/doctest.h>
+#include <string>
 
 using namespace gpuscale;
 
@@ -36,6 +37,17 @@ TEST_SUITE("study") {
     CHECK(coded.exchanging < plain.exchanging);
     CHECK_FALSE(simulate_step(quickstart_with({{"strategy.exchange.codec", "int8"}})).codec_gain.has_value());
     CHECK_FALSE(simulate(quickstart_with({{"strategy.exchange.codec", "int8"}, {"cluster.gpus", "1"}})).codec_gain);
+  }
+
+  TEST_CASE("a way to exchange that the GPUs do not have is not claimed") {
+    // No switch of a PCIe box adds up; a box alone has no boxes to go between.
+    for (const char* asked : {"in_switch", "hierarchical", "torus"}) {
+      CAPTURE(asked);
+      const Report report = simulate_step(quickstart_with({{"strategy.exchange.algorithm", asked}}));
+      const Report ring = simulate_step(quickstart_with({{"strategy.exchange.algorithm", "ring"}}));
+      CHECK(report.step_time == ring.step_time);
+      CHECK(report.strategy.find(std::string("ring (these GPUs have no ") + asked + ")") != std::string::npos);
+    }
   }
 
   TEST_CASE("a job that waits for its input says so") {
