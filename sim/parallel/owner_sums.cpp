@@ -27,7 +27,7 @@ std::vector<GateId> doors_of(const StepBuilder& step, const Members& members) {
 OwnerSums::OwnerSums(StepBuilder& step)
     : step_(step),
       by_priority_(schedule_in_force(step.job) == ExchangeSchedule::priority),
-      reads_later_(updates_on_owner(step) && !by_priority_) {
+      reads_when_needed_(reads_when_needed(step)) {
   while (step.copy_doors.size() < step.roles.size()) step.copy_doors.push_back(step.plan.add_gate(1.0));
 }
 
@@ -40,34 +40,31 @@ RankTasks OwnerSums::add(const Bucket& bucket, GroupKind kind, int stage, const 
     const CopyDoors doors{.gates = gates, .urgency = by_priority_ ? static_cast<int>(bucket.last_layer) : 0};
     const TaskId summed = add_sum_at(step_.plan, group, owner, exchange, of_members(ready, members), doors);
     const TaskId updated = add_update(members[owner], bucket.values, summed);
-    const RankTasks ends = reads_later_ ? RankTasks(members.size(), updated)
-                                        : add_broadcast_from(step_.plan, group, owner, exchange, updated, doors);
+    const RankTasks ends = reads_when_needed_ ? RankTasks(members.size(), updated)
+                                              : add_broadcast_from(step_.plan, group, owner, exchange, updated, doors);
     for (std::size_t i = 0; i < members.size(); ++i) done[members[i]] = ends[i];
   }
-  if (!reads_later_) return done;
-  const auto [held, is_new] = held_.try_emplace({{kind, stage}, bucket.owner}, exchange);
-  if (!is_new) {
-    held->second.size += exchange.size;
-    held->second.values += exchange.values;
-  }
+  if (reads_when_needed_) reads_.push_back({.bucket = bucket, .kind = kind, .stage = stage, .exchange = exchange});
   return done;
 }
 
-RankTasks OwnerSums::add_reads(const RankTasks& ready) {
-  if (held_.empty()) return ready;
-  const TaskId updated = step_.plan.join(ready);
-  RankTasks done = ready;
-  for (const auto& [where, exchange] : held_) {
-    const auto& [of, owner_place] = where;
-    for (const auto& [members, group] : groups(of.first, of.second)) {
+void OwnerSums::add_reads(const RankTasks& updated) {
+  if (!reads_when_needed_) return;
+  step_.weights_ready.assign(step_.work.layers.size(), RankTasks(step_.roles.size()));
+  const TaskId all_updated = step_.plan.join(updated);
+  for (const Read& read : reads_) {
+    const std::size_t layer = read.bucket.last_layer;
+    for (const auto& [members, group] : groups(read.kind, read.stage)) {
       const std::vector<GateId> gates = doors_of(step_, members);
-      const RankTasks read =
-          add_broadcast_from(step_.plan, group, owner_place % members.size(), exchange, updated, {.gates = gates});
-      for (std::size_t i = 0; i < members.size(); ++i)
-        done[members[i]] = step_.plan.join(std::array{done[members[i]], read[i]});
+      const CopyDoors doors{.gates = gates, .urgency = static_cast<int>(layer)};
+      const RankTasks there =
+          add_broadcast_from(step_.plan, group, read.bucket.owner % members.size(), read.exchange, all_updated, doors);
+      for (std::size_t i = 0; i < members.size(); ++i) {
+        TaskId& ready = step_.weights_ready[layer][members[i]];
+        ready = step_.plan.join(std::array{ready, there[i]});
+      }
     }
   }
-  return done;
 }
 
 const OwnerSums::Groups& OwnerSums::groups(GroupKind kind, int stage) {

@@ -17,24 +17,33 @@ class OwnerSums {
  public:
   explicit OwnerSums(StepBuilder& step);
 
-  /// On all groups of a kind. `ready` and the result by rank; where results are read later, when the owner has them
+  /// On all groups of a kind. `ready` and the result by rank; where weights are read when needed, when the owner has
+  /// them
   RankTasks add(const Bucket& bucket, GroupKind kind, int stage, const Exchange& exchange, const RankTasks& ready);
 
-  /// Where tensors are read at the beginning of the next step (TensorFlow's variables): of each owner all at once, once
-  /// every update of this step is done.
-  RankTasks add_reads(const RankTasks& ready);
+  /// Weights that are read when needed leave for the next step once every update of this one is done: see
+  /// StepBuilder::weights_ready.
+  void add_reads(const RankTasks& updated);
 
  private:
   using Groups = std::vector<std::pair<Members, RankGroup>>;
+
+  /// What is still to be read of a tensor.
+  struct Read {
+    Bucket bucket = {};
+    GroupKind kind = {};
+    int stage = 0;
+    Exchange exchange = {};
+  };
 
   const Groups& groups(GroupKind kind, int stage);
   TaskId add_update(std::size_t rank, double parameters, TaskId summed);
 
   StepBuilder& step_;
   bool by_priority_;
-  bool reads_later_;
+  bool reads_when_needed_;
   std::map<std::pair<GroupKind, int>, Groups> groups_ = {};
-  std::map<std::pair<std::pair<GroupKind, int>, std::size_t>, Exchange> held_ = {};  ///< by groups and owner
+  std::vector<Read> reads_ = {};
 };
 
 }  // namespace gpuscale

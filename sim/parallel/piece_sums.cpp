@@ -139,7 +139,7 @@ void PieceSums::pull_later(GroupKind groups, int stage, const Exchange& exchange
 }
 
 RankTasks PieceSums::add_pulls(RankTasks ready) {
-  if (owners_) return owners_->add_reads(ready);
+  if (owners_) owners_->add_reads(ready);
   for (const Pull& pull : pulls_) {
     const std::string key =
         fmt::format("pull {} {}", pull.exchange.size.count(), static_cast<int>(pull.exchange.codec));

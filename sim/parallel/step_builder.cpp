@@ -87,7 +87,8 @@ std::vector<std::pair<Members, RankGroup>> StepBuilder::unfolded_groups(GroupKin
     if (kind != GroupKind::everyone && grid.place(members.front(), RankAxis::pipeline) != stage) continue;
     std::vector<Participant> participants;
     for (const std::size_t rank : members) participants.push_back(roles[rank].self);
-    unfolded.emplace_back(members, RankGroup(cluster.topology, std::move(participants), job.framework.transport, timer));
+    unfolded.emplace_back(members,
+                          RankGroup(cluster.topology, std::move(participants), job.framework.transport, timer));
   }
   return unfolded;
 }
@@ -178,6 +179,13 @@ double server_passes(Optimizer optimizer) { return update_traffic(optimizer, Pre
 bool updates_on_owner(const StepBuilder& step) {
   return algorithm_in_force(step.job) == ExchangeAlgorithm::parameter_server_gpu &&
          step.job.framework.optimizer_on_server && step.grid.size() > 1 && !step.job.parallel.independent;
+}
+
+bool reads_when_needed(const StepBuilder& step) {
+  const ParallelConfig& parallel = step.job.parallel;
+  const bool plain = parallel.pipeline.stages == 1 && parallel.model.degree == 1 && parallel.average_every == 1 &&
+                     !parallel.exchange.delayed && parallel.shard.stage == 0;
+  return updates_on_owner(step) && schedule_in_force(step.job) == ExchangeSchedule::fifo && plain;
 }
 
 ExchangeAlgorithm algorithm_in_force(const Job& job) {

@@ -155,6 +155,10 @@ std::optional<BoxServers> box_servers_of(const StepBuilder& step);
 /// Whether the GPU that sums a tensor also updates it, for all.
 bool updates_on_owner(const StepBuilder& step);
 
+/// Whether the weights that owners update are read at the beginning of the next step, each layer's before it computes
+/// (TensorFlow's variables). Not where a step has more than one exchange or pass of them, which get them at its end.
+bool reads_when_needed(const StepBuilder& step);
+
 /// The optimizer's traffic counted in passes of an addition, which reads two numbers and writes one: what an update
 /// takes on a parameter server.
 double server_passes(Optimizer optimizer);

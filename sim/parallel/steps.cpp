@@ -39,7 +39,8 @@ struct StepKind {
   bool exchanges = false;
   bool gathers = false;   ///< by a one-process wrapper
   bool averages = false;  ///< parameters, once in several steps
-  bool runs_on = false;   ///< exchanges go on beside the next step
+  bool by_priority = false;
+  bool runs_on = false;  ///< exchanges go on beside the next step
 
   explicit StepKind(const StepBuilder& step) {
     const ParallelConfig& parallel = step.job.parallel;
@@ -47,7 +48,8 @@ struct StepKind {
         !parallel.independent && !step.job.forward_only && (step.grid.size() > 1 || updates_on_server(step.job));
     gathers = exchanges && step.result.algorithm == ExchangeAlgorithm::gather && step.grid.data == step.grid.size();
     averages = exchanges && parallel.average_every > 1;
-    runs_on = exchanges && !gathers && schedule_in_force(step.job) == ExchangeSchedule::priority;
+    by_priority = exchanges && !gathers && schedule_in_force(step.job) == ExchangeSchedule::priority;
+    runs_on = by_priority || (exchanges && !gathers && reads_when_needed(step));
   }
 };
 
@@ -61,7 +63,7 @@ TaskId add_step(StepBuilder& step, const StepKind& kind) {
     add_forward_and_backward(step);
   }
   const TaskId passed = kind.runs_on ? step.plan.join(step.last()) : TaskId();
-  if (kind.runs_on) {
+  if (kind.by_priority) {
     add_priority_exchange(step);
     return passed;
   }

@@ -20,10 +20,13 @@ std::string bucket_in_words(const Job& job) {
 }
 
 /// How the pieces leave.
-std::string pieces_in_words(const Job& job) {
+std::string pieces_in_words(const Job& job, ExchangeAlgorithm algorithm) {
   const ExchangeConfig& asked = job.parallel.exchange;
   const ExchangeHabit& habit = job.framework.exchange;
-  if (asked.schedule.value_or(habit.schedule) == ExchangeSchedule::priority) {
+  const bool by_priority = asked.schedule.value_or(habit.schedule) == ExchangeSchedule::priority;
+  if (by_priority && algorithm == ExchangeAlgorithm::parameter_server_gpu)
+    return "whole tensors by priority, overlapped with backward and the next forward";
+  if (by_priority) {
     return fmt::format("pieces of up to {} by priority, overlapped with backward and the next forward",
                        to_text(asked.partition.value_or(habit.partition)));
   }
@@ -37,7 +40,7 @@ std::string exchange_in_words(const Job& job, const PlannedStep& step) {
   std::string text(name(step.algorithm));
   if (step.algorithm == ExchangeAlgorithm::gather) return text + " on GPU 0";
   if (!step.algorithm_reason.empty()) text += " (" + step.algorithm_reason + ")";
-  text += ", " + pieces_in_words(job);
+  text += ", " + pieces_in_words(job, step.algorithm);
   if (job.parallel.asynchronous) text += ", asynchronous";
   if (job.parallel.exchange.codec != CodecKind::none) {
     text += fmt::format(", {} codec", codec(job.parallel.exchange.codec).name);

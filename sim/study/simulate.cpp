@@ -97,9 +97,11 @@ Report run(const Job& average, const ClusterSpec& on_the_box) {
   return report;
 }
 
-/// The same job on one GPU of a kind: nothing split, nothing exchanged; the per-GPU or the global batch is kept.
+/// The same job on one GPU of a kind: nothing split, nothing exchanged, not with a server either; the per-GPU or the
+/// global batch is kept.
 Report run_on_one_gpu(Job job, const ClusterSpec& spec, std::size_t kind) {
   job.parallel = {};
+  job.framework.optimizer_on_server = false;
   return run(job, one_card(spec, kind));
 }
 

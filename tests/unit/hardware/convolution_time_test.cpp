@@ -176,6 +176,21 @@ TEST_SUITE("hardware") {
           doctest::Approx((2.0 * (tensors / card.memory_bandwidth)).count()).epsilon(1e-9));
   }
 
+  TEST_CASE("tensors stored pixel by pixel are turned for kernels without matrix units") {
+    const Gpu card = perfect_card();
+    ConvolutionKernel layer = square(32, 64, 128, 28, 3);
+    ConvolutionKernel last = layer;
+    last.habit.channels_last = true;
+    CHECK(convolution_time(card, last, Precision::fp16) == convolution_time(card, layer, Precision::fp16));
+    const Bytes tensors(32.0 * 28 * 28 * (64 + 128) * 4);
+    CHECK((convolution_time(card, last, Precision::fp32) - convolution_time(card, layer, Precision::fp32)).count() ==
+          doctest::Approx((2.0 * (tensors / card.memory_bandwidth)).count()).epsilon(1e-9));
+    ConvolutionKernel product = square(32, 64, 128, 28, 1);
+    const Seconds first = convolution_time(card, product, Precision::fp32);
+    product.habit.channels_last = true;
+    CHECK(convolution_time(card, product, Precision::fp32) == first);
+  }
+
   TEST_CASE("tf32 is never slower than fp32 with the same family") {
     const Gpu card = round_card();
     for (const std::int64_t channels : {16, 64, 256}) {

@@ -54,6 +54,14 @@ TEST_SUITE("parallel") {
     CHECK(on_own_links(copying_job(10_kB)) == doctest::Approx(without).epsilon(1e-9));
   }
 
+  TEST_CASE("samples that an interpreter hands over come before the step and those of all GPUs through one thread") {
+    Job job = plain_job(dense_net(4));
+    const double without = on_own_links(job);
+    job.framework.feed = 1_GBps;
+    // 1,000 samples of 1,000 fp32 numbers a GPU: 8 MB of both at 1 GB/s, then 4 MB over each slot of 10 GB/s.
+    CHECK(on_own_links(job) - without == doctest::Approx(8e-3 + 0.4e-3).epsilon(1e-6));
+  }
+
   TEST_CASE("a step lasts as long as the copies for the next one") {
     // 1,000 samples of 1 MB over 10 GB/s: 0.1 s, and the latencies of the way.
     CHECK(on_own_links(copying_job(1_MB)) == doctest::Approx(0.1).epsilon(1e-3));

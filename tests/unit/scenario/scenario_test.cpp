@@ -94,7 +94,11 @@ TEST_SUITE("scenario") {
     CHECK(scenario.job.framework.exchange.bucket == 0_B);
     CHECK(scenario.job.framework.fused_attention);
     CHECK(scenario.job.framework.convolution ==
-          ConvolutionHabit{.channels_first = true, .workspace = Bytes(64.0 * 1024 * 1024)});
+          ConvolutionHabit{.channels_first = true, .channels_last = true, .workspace = Bytes(64.0 * 1024 * 1024)});
+    CHECK(scenario.job.framework.exchange.owner == TensorOwner::largest_first);
+    CHECK(scenario.job.framework.exchange.servers == BoxServers{.split_from = 1000, .per_box = 2, .in_turn = true});
+    CHECK(scenario.job.framework.feed == BytesPerSecond(1.7e9));
+    CHECK(scenario.job.framework.separate_norm);
     CHECK(scenario.cluster.machine.devices.size() == 7);
   }
 

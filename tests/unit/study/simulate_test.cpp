@@ -26,6 +26,16 @@ TEST_SUITE("study") {
     CHECK(whole.speedup.has_value());
   }
 
+  TEST_CASE("the one GPU that a speed-up is against has no parameter server") {
+    const std::vector<Setting> served = {{"framework", "tensorflow-parameter-server"}};
+    std::vector<Setting> alone = served;
+    alone.push_back({"cluster.gpus", "1"});
+    alone.push_back({"strategy.exchange.algorithm", "parameter_server_gpu"});  // of one GPU nothing travels
+    const Report all = simulate(quickstart_with(served));
+    CHECK(*all.speedup ==
+          doctest::Approx(all.throughput / simulate_step(quickstart_with(alone)).throughput).epsilon(1e-12));
+  }
+
   TEST_CASE("a job with a codec is compared with the same job without one") {
     const Report plain = simulate(quickstart_with({}));
     const Report coded = simulate(quickstart_with({{"strategy.exchange.codec", "int8"}}));

@@ -65,6 +65,16 @@ TEST_SUITE("workload") {
     }
   }
 
+  TEST_CASE("a batch norm of separate operators moves each of their tensors") {
+    // Forward: mean 1, squared difference 2, its mean 1, scale 2, shift 2. Backward 24: see norm_passes().
+    const auto conv = ConvolutionLayer{.out = 16, .kernel = {3, 3}, .padding = {1, 1}, .bias = false};
+    const std::vector<LayerSpec> layers = {{conv}, {NormLayer{NormKind::batch_norm}}, {FlattenLayer{}}};
+    const ModelWork work = lowered(image(16, 8, 8), layers, {.separate_norm = true});
+    const Bytes tensor(4.0 * 16 * 8 * 8);
+    CHECK(moved(work.layers[1].forward) == 8.0 * tensor);
+    CHECK(moved(work.layers[1].backward) == 24.0 * tensor);
+  }
+
   TEST_CASE("layers before the first weights run no backward pass") {
     const ModelWork work =
         lowered(image(3, 8, 8),
