@@ -35,7 +35,8 @@ Seconds fused_time(const Gpu& gpu, const AttentionKernel& kernel, Precision prec
 /// with its scale, mask and dropout as three passes over the scores (four backward).
 Seconds plain_time(const Gpu& gpu, const AttentionKernel& kernel, Precision precision) {
   const std::int64_t pairs = kernel.batch * kernel.heads;
-  const GemmKernel scores{.m = kernel.query_length, .n = kernel.key_length, .k = kernel.head_size, .batch = pairs};
+  const GemmKernel scores{
+      .m = kernel.query_length, .n = kernel.key_length, .k = kernel.head_size, .batch = pairs, .layout = kTransposedA};
   const GemmKernel values{.m = kernel.query_length, .n = kernel.head_size, .k = kernel.key_length, .batch = pairs};
   const Bytes matrix = static_cast<double>(pairs) * static_cast<double>(kernel.query_length) *
                        static_cast<double>(kernel.key_length) * storage_size(precision);

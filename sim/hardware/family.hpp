@@ -23,6 +23,9 @@ struct ProductEfficiency {
   double narrowest_tile = 16.0;
   /// Further factor for 8-bit numbers on matrix units; (0, 1].
   double eight_bit = 1.0;
+  /// Cost of bringing an operand A that lies transposed (BLAS: op T), from memory and to its tiles, relative to a plain
+  /// one: its rows are read in short strips and turned on the way; [1, 10].
+  double transposed = 1.0;
 
   bool operator==(const ProductEfficiency&) const = default;
 };
@@ -70,7 +73,10 @@ struct ConvolutionEfficiency {
   ImplicitEfficiency vector;  ///< fp32 and narrower storage on vector units
   ImplicitEfficiency matrix;  ///< on matrix units
   NarrowEfficiency vector_16bit;
-  PassEfficiency winograd;    ///< products of a Winograd transform on vector units; 0: the library has none
+  /// Products of a Winograd transform on vector units, all in one kernel; 0: the library has none, as for weights.
+  PassEfficiency winograd{.backward_weights = 0.0};
+  PassEfficiency unfused_winograd;  ///< the same with transforms as kernels of their own
+  PassEfficiency fft{.forward = 0.0, .backward_data = 0.0, .backward_weights = 0.0};  ///< of an FFT
   double strided_data = 0.5;  ///< further factor on backward_data where the stride is above one; (0, 1]
   double narrow_input = 0.5;  ///< further factor on matrix units below eight input channels a group; (0, 1]
   double direct = 0.15;       ///< fraction of the vector peak of kernels without operand reuse: depthwise; (0, 1]

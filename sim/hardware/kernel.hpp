@@ -13,12 +13,27 @@
 
 namespace gpuscale {
 
+/// How the operands of a product lie in memory, in the words of BLAS, which keeps matrices column by column: plain (N),
+/// or transposed (T). Frameworks that keep weights as [outputs, inputs] row by row ask for TN forward, NN for the
+/// errors of the inputs and NT for the gradients of the weights.
+struct OperandLayout {
+  bool a_transposed = false;  ///< the numbers of a row of A, along the depth, are neighbours
+  bool b_transposed = false;  ///< the numbers of a row of B, across the depth, are neighbours
+
+  bool operator==(const OperandLayout&) const = default;
+};
+
+inline constexpr OperandLayout kPlainOperands{};
+inline constexpr OperandLayout kTransposedA{.a_transposed = true};
+inline constexpr OperandLayout kTransposedB{.b_transposed = true};
+
 /// C[m,n] += A[m,k] x B[k,n], `batch` times with independent matrices.
 struct GemmKernel {
   std::int64_t m = 1;
   std::int64_t n = 1;
   std::int64_t k = 1;
   std::int64_t batch = 1;
+  OperandLayout layout = {};
 
   bool operator==(const GemmKernel&) const = default;
 };

@@ -16,7 +16,9 @@ struct Product {
   double n = 1.0;
   double k = 1.0;
   double batch = 1.0;
-  double fetched = 1.0;  ///< share of A that tiles fetch anew; less where A repeats itself (windows of a convolution)
+  /// Cost of fetching A for tiles: less than one where A repeats itself (windows of a convolution), more where it lies
+  /// transposed.
+  double fetched = 1.0;
 };
 
 /// The units that do a product.

@@ -125,6 +125,7 @@ Footprint footprint(const ModelWork& work, const std::vector<HeldLayers>& held, 
       parameters += parameter_count(work.layers[layer]);
       experts += expert_count(work.layers[layer]);
       result.workspace = std::max(result.workspace, work.layers[layer].workspace);
+      if (!options.scratch.empty()) result.workspace = std::max(result.workspace, options.scratch[layer]);
     }
     const KeptBytes kept = activations_of(work, run, options);
     result.activations += kept.each * run.alive;

@@ -34,6 +34,10 @@ struct MemoryReport {
   Bytes capacity = {};                 ///< of that rank's card
   bool fits = true;                    ///< on every card
   double largest_batch_per_gpu = 0;    ///< samples a GPU could hold, all else equal; 0 if none
+  /// What convolutions may use where memory is tightest: the card less everything else, at least 0.
+  Bytes room_for_workspace = {};
+  /// Some card is too small for the algorithms that convolutions want; in a finished report they are held to that room.
+  bool short_of_workspace = false;
 };
 
 /// Layers of one rank whose activations are alive as often as `alive` says: once for each microbatch in flight.
@@ -64,6 +68,7 @@ struct MemoryOptions {
   double expert_ranks = 1.0;     ///< experts are divided among so many of the ranks that share out the rest
   Kept kept = Kept::everything;
   bool has_input = true;                ///< the rank reads samples
+  std::vector<Bytes> scratch = {};      ///< by layer, of the algorithms its convolutions take; empty: of those of none
   std::vector<std::size_t> units = {};  ///< first layers of runs that are gathered or computed again as a whole
 };
 

@@ -90,6 +90,12 @@ void write_memory(std::ostream& out, const Report& report, const TextStyle& styl
   const std::string verdict = report.memory.fits ? "fits" : "DOES NOT FIT";
   const std::string dressed = report.memory.fits ? green(verdict, style) : red(verdict, style);
   out << "  " << dressed << std::string(kLabel - verdict.size(), ' ') << largest_batch_text(report) << '\n';
+  if (report.memory.short_of_workspace) {
+    line(out, "workspace",
+         fmt::format("held to the {} that are left, which leaves some convolutions slower algorithms",
+                     to_text(report.memory.room_for_workspace)),
+         style);
+  }
 }
 
 /// Unlike GPUs side by side.

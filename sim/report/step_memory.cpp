@@ -5,8 +5,11 @@
 #include <compare>
 #include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "memory/largest_batch.hpp"
+#include "memory/scratch.hpp"
 #include "parallel/schedule.hpp"
 #include "parallel/tied_tables.hpp"
 #include "topology/cards.hpp"
@@ -73,7 +76,9 @@ double share_from(int zero, const ParallelConfig& parallel, const PlannedStep& s
   return parallel.shard.stage >= zero ? 1.0 / step.shard : 1.0;
 }
 
-Footprint footprint_of(const Job& job, const PlannedStep& step, const ModelWork& work, int stage) {
+/// \param scratch as in MemoryOptions
+Footprint footprint_of(const Job& job, const PlannedStep& step, const ModelWork& work, int stage,
+                       std::vector<Bytes> scratch = {}) {
   const ParallelConfig& parallel = job.parallel;
   const std::vector<HeldLayers> held = held_by(job, step, stage);
   double parameters = 0;
@@ -94,7 +99,8 @@ Footprint footprint_of(const Job& job, const PlannedStep& step, const ModelWork&
       .copies_gathered = job.framework.dtensor,
       .expert_ranks = static_cast<double>(step.grid.expert),
       .kept = kept_by(parallel.recompute),
-      .has_input = stage == 0};
+      .has_input = stage == 0,
+      .scratch = std::move(scratch)};
   options.units = unit_starts(work);
   return footprint(work, held, options);
 }
@@ -118,19 +124,27 @@ struct Held {
   Holders who;
   std::size_t card = 0;
   Footprint memory;
+  Bytes least;  ///< with algorithms that need no workspace
 };
 
-std::vector<Held> held_by_all(const Job& job, const PlannedStep& step) {
+std::vector<Held> held_by_all(const Job& job, const PlannedStep& step, const ClusterSpec& spec) {
+  std::vector<std::vector<Bytes>> scratch;  // by kind of rank
+  for (const KindOfRank& kind : step.kinds)
+    scratch.push_back(convolution_scratch(step.work_of(kind), card(spec, kind.kind.card), job.precision));
   std::vector<Held> all;
   for (const Holders& who : holders_of(step)) {
     const KindOfRank& kind = step.kinds[who.kind];
-    all.push_back({who, kind.kind.card, footprint_of(job, step, step.work_of(kind), who.stage)});
+    const ModelWork& work = step.work_of(kind);
+    all.push_back({.who = who,
+                   .card = kind.kind.card,
+                   .memory = footprint_of(job, step, work, who.stage, scratch[who.kind]),
+                   .least = footprint_of(job, step, work, who.stage).total()});
   }
   return all;
 }
 
-/// The largest pass of one copy of the model with which every card fits, of an even share. 0 if not even one sample
-/// does.
+/// The largest pass of one copy of the model with which every card fits, of an even share, whatever algorithms that
+/// leaves to convolutions. 0 if not even one sample does.
 double largest_pass_that_fits(const Job& job, const PlannedStep& step, const ClusterSpec& spec) {
   Bytes largest_card;
   for (std::size_t kind = 0; kind < card_kinds(spec); ++kind)
@@ -166,17 +180,22 @@ MemoryReport memory_report(const Job& job, const PlannedStep& step, const Cluste
   MemoryReport memory;
   memory.stages.resize(static_cast<std::size_t>(step.grid.pipeline));
   std::optional<Bytes> least_room;
-  for (const Held& held : held_by_all(job, step)) {
+  std::optional<Bytes> left;
+  for (const Held& held : held_by_all(job, step, spec)) {
     Footprint& of_stage = memory.stages[static_cast<std::size_t>(held.who.stage)];
     if (held.memory.total() > of_stage.total()) of_stage = held.memory;
     const Bytes capacity = card(spec, held.card).memory_size;
     const Bytes room = capacity - held.memory.total();
     memory.fits = memory.fits && held.memory.total() <= capacity;
+    memory.short_of_workspace =
+        memory.short_of_workspace || (held.memory.total() > capacity && held.least < held.memory.total());
+    left = std::min(left.value_or(capacity), capacity - held.least);
     if (least_room && room >= *least_room) continue;
     least_room = room;
     memory.footprint = held.memory;
     memory.capacity = capacity;
   }
+  memory.room_for_workspace = std::max(left.value_or(Bytes()), Bytes());
   // A copy of the model sees the samples of all the GPUs it spans, pass by pass.
   const double passes = job.parallel.model.degree > 1 ? 1.0 : static_cast<double>(step.passes);
   memory.largest_batch_per_gpu = std::floor(largest_pass_that_fits(job, step, spec) * passes / step.grid.replica());
@@ -185,7 +204,7 @@ MemoryReport memory_report(const Job& job, const PlannedStep& step, const Cluste
 
 std::vector<Footprint> memory_by_card(const Job& job, const PlannedStep& step, const ClusterSpec& spec) {
   std::vector<Footprint> fullest(card_kinds(spec));
-  for (const Held& held : held_by_all(job, step)) {
+  for (const Held& held : held_by_all(job, step, spec)) {
     if (held.memory.total() > fullest[held.card].total()) fullest[held.card] = held.memory;
   }
   return fullest;

@@ -27,6 +27,7 @@ constexpr double kMostOfPass = 1.2;  // relative to another kernel, which it may
 constexpr double kMostSpread = 0.2;
 constexpr double kMostBatch = 1e6;
 constexpr double kMostHalf = 1e9;
+constexpr double kMostTransposed = 10.0;
 
 void read_product(MapReader& section, ProductEfficiency& product) {
   product.efficiency = section.number("efficiency", kTiny, kMostOfPass);
@@ -37,6 +38,7 @@ void read_product(MapReader& section, ProductEfficiency& product) {
   constexpr std::array<double, 4> kSides = {16, 32, 64, 128};
   product.narrowest_tile = kSides[section.choice("narrowest_tile", kTiles)];
   product.eight_bit = section.number("eight_bit", kTiny, 1.0);
+  product.transposed = section.number("transposed", 1.0, kMostTransposed);
 }
 
 void read_passes(MapReader& section, PassEfficiency& passes, double least) {
@@ -78,7 +80,13 @@ Family read_family(const YamlValue& value, Reading& reading) {
       result.vector_16bit.rate = narrow.number("rate", kTiny, 2.0);
       result.vector_16bit.strided_data = narrow.number("strided_data", kTiny, 1.0);
     });
-    in_section(convolution, "winograd", [&](MapReader& passes) { read_passes(passes, result.winograd, 0.0); });
+    in_section(convolution, "winograd", [&](MapReader& passes) {
+      result.winograd.forward = passes.number("forward", 0.0, kMostOfPass);
+      result.winograd.backward_data = passes.number("backward_data", 0.0, kMostOfPass);
+    });
+    in_section(convolution, "unfused_winograd",
+               [&](MapReader& passes) { read_passes(passes, result.unfused_winograd, 0.0); });
+    in_section(convolution, "fft", [&](MapReader& passes) { read_passes(passes, result.fft, 0.0); });
     result.strided_data = convolution.number("strided_data", kTiny, 1.0);
     result.narrow_input = convolution.number("narrow_input", kTiny, 1.0);
     result.memory = convolution.number("memory", kTiny, 1.0);

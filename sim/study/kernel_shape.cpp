@@ -27,6 +27,15 @@ class NamedNumbers {
   /// A positive whole number.
   [[nodiscard]] std::int64_t at(std::string_view name) const { return read(text(name), name, 1); }
 
+  /// Whether an operand is transposed: T or N; as N where the shape does not say.
+  [[nodiscard]] bool transposed(std::string_view name) const {
+    const std::optional<std::string_view> word = find(name);
+    if (word && *word != "N" && *word != "T") {
+      refuse(fmt::format("{} of the shape is {}, and should be N or T", name, in_quotes(*word)));
+    }
+    return word == "T";
+  }
+
   /// Two numbers such as `2x2`, of at least `least`.
   [[nodiscard]] std::pair<std::int64_t, std::int64_t> pair(std::string_view name, std::int64_t least) const {
     const std::string_view both = text(name);
@@ -39,6 +48,12 @@ class NamedNumbers {
 
  private:
   [[nodiscard]] std::string_view text(std::string_view name) const {
+    const std::optional<std::string_view> found = find(name);
+    if (!found) refuse(fmt::format("the shape {} has no {}", in_quotes(shape_), name));
+    return *found;
+  }
+
+  [[nodiscard]] std::optional<std::string_view> find(std::string_view name) const {
     std::string_view rest = shape_;
     while (!rest.empty()) {
       const std::string_view item = rest.substr(0, rest.find(' '));
@@ -46,7 +61,7 @@ class NamedNumbers {
       const std::size_t equal = item.find('=');
       if (equal != std::string_view::npos && item.substr(0, equal) == name) return item.substr(equal + 1);
     }
-    refuse(fmt::format("the shape {} has no {}", in_quotes(shape_), name));
+    return std::nullopt;
   }
 
   static std::int64_t read(std::string_view text, std::string_view name, std::int64_t least) {
@@ -63,7 +78,11 @@ class NamedNumbers {
 };
 
 Kernel gemm_of(const NamedNumbers& shape) {
-  return GemmKernel{.m = shape.at("M"), .n = shape.at("N"), .k = shape.at("K"), .batch = 1};
+  return GemmKernel{.m = shape.at("M"),
+                    .n = shape.at("N"),
+                    .k = shape.at("K"),
+                    .batch = 1,
+                    .layout = {.a_transposed = shape.transposed("opA"), .b_transposed = shape.transposed("opB")}};
 }
 
 Kernel convolution_of(const NamedNumbers& shape, Pass pass) {

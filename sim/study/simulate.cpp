@@ -37,9 +37,20 @@ Report run_once(const Job& job, const ClusterSpec& spec) {
   return summarise(job, spec, cluster, step, timeline);
 }
 
-/// A job that spills into a card's slow memory runs again at the bandwidth that leaves it.
-Report run_in_memory(const Job& job, ClusterSpec spec) {
+/// Where the algorithms that convolutions want do not fit, the job runs again with those whose workspace does.
+Report run_in_room(Job& job, const ClusterSpec& spec) {
   Report report = run_once(job, spec);
+  if (!report.memory.short_of_workspace) return report;
+  Bytes& limit = job.framework.convolution.workspace;
+  limit = std::min(limit, report.memory.room_for_workspace);
+  report = run_once(job, spec);
+  report.memory.short_of_workspace = true;
+  return report;
+}
+
+/// A job that spills into a card's slow memory runs again at the bandwidth that leaves it.
+Report run_in_memory(Job job, ClusterSpec spec) {
+  Report report = run_in_room(job, spec);
   bool spills = false;
   std::size_t kind = 0;
   for_each_card(spec, [&](Gpu& gpu) {

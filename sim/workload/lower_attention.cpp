@@ -80,10 +80,12 @@ class Projections {
                     .needs_gradient = false});
     draft_.parameter(named("content_bias"), real(heads_));
     draft_.parameter(named("position_bias"), real(heads_));
-    const GemmKernel scores{.m = seen, .n = steps_.query.length, .k = steps_.head_size, .batch = batch * steps_.heads};
-    const GemmKernel queries{.m = steps_.head_size, .n = steps_.query.length, .k = seen, .batch = batch * steps_.heads};
-    const GemmKernel distances{
-        .m = steps_.head_size, .n = seen, .k = steps_.query.length, .batch = batch * steps_.heads};
+    const std::int64_t batches = batch * steps_.heads;
+    const std::int64_t length = steps_.query.length;
+    const std::int64_t size = steps_.head_size;
+    const GemmKernel scores{.m = seen, .n = length, .k = size, .batch = batches, .layout = kTransposedA};
+    const GemmKernel queries{.m = size, .n = length, .k = seen, .batch = batches};
+    const GemmKernel distances{.m = size, .n = seen, .k = length, .batch = batches, .layout = kTransposedB};
     draft_.step({scores}, {queries, distances}, 1, 2);
     const Bytes shifted = 2.0 * lowering_.bytes(real(steps_.heads) * real(steps_.query.length) * real(seen));
     draft_.stream(shifted, shifted);
@@ -300,8 +302,8 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const AdditiveAtt
   draft.step({StreamKernel{.moved = 2.0 * scores}}, {StreamKernel{.moved = 3.0 * scores}}, 1, 1);  // softmax
   draft.save(scores);
   draft.step({GemmKernel{.m = keys.width, .n = from.length, .k = keys.length, .batch = batch}},
-             {GemmKernel{.m = keys.length, .n = from.length, .k = keys.width, .batch = batch},
-              GemmKernel{.m = keys.width, .n = keys.length, .k = from.length, .batch = batch}},
+             {GemmKernel{.m = keys.length, .n = from.length, .k = keys.width, .batch = batch, .layout = kTransposedA},
+              GemmKernel{.m = keys.width, .n = keys.length, .k = from.length, .batch = batch, .layout = kTransposedB}},
              1, 2);
   const Bytes joined = 2.0 * lowering.bytes(number_count(to));
   draft.stream(joined, joined);  // context beside the decoder's state

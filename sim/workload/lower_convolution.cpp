@@ -1,7 +1,6 @@
 // Convolution, pooling and flatten: layers over images.
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 
 #include "workload/lowering.hpp"
@@ -41,25 +40,6 @@ std::optional<Extent> output_extent(Lowering& lowering, const LayerSpec& spec, c
   }
   return Extent{output_side(in.height, window.kernel.height, window.stride.height, window.padding.height, window),
                 output_side(in.width, window.kernel.width, window.stride.width, window.padding.width, window)};
-}
-
-/// Scratch of the forward algorithm; the rule is in README.md.
-Bytes workspace(const Lowering& lowering, const ConvolutionKernel& kernel) {
-  const std::int64_t side = kernel.kernel_height;
-  if (side == 1 && kernel.kernel_width == 1) return Bytes();
-  const bool square = side == kernel.kernel_width && kernel.stride_height == 1 && kernel.stride_width == 1;
-  const bool transforms = square && kernel.groups == 1 && lowering.options().precision == Precision::fp32;
-  const double filters = real(kernel.in_channels) * real(kernel.out_channels);
-  if (transforms && side == 3) return filters * 36.0 * storage_size(Precision::fp32);  // Winograd F(4x4,3x3)
-  if (transforms && side >= 5 && side < 32) {
-    // FFT over tiles of 32x32, half a spectrum of complex numbers.
-    const double useful = real(33 - side);
-    const double tiles = std::ceil(real(kernel.out_height) / useful) * std::ceil(real(kernel.out_width) / useful);
-    const double images = lowering.batch() * tiles * (real(kernel.in_channels) + real(kernel.out_channels));
-    return (filters + images) * 32.0 * 17.0 * 2.0 * storage_size(Precision::fp32);
-  }
-  return real(kernel.in_channels) * real(side) * real(kernel.kernel_width) * real(kernel.out_height) *
-         real(kernel.out_width) * activation_size(lowering.options().precision);
 }
 
 }  // namespace
@@ -138,7 +118,6 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const Convolution
     const Bytes errors = lowering.needs_gradient(in) ? lowering.bytes(number_count(from)) : Bytes();
     draft.exchange_backward({.what = LayerCollective::reduce_scatter, .size = errors});
   }
-  draft.work.workspace = workspace(lowering, forward);
   return draft.finish(to);
 }
 

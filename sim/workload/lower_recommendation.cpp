@@ -81,7 +81,7 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const Interaction
   draft.stream(2.0 * joined, 2.0 * joined);  // all vectors side by side
   draft.save(joined);
   const std::int64_t batch = lowering.options().batch;
-  const GemmKernel dots{.m = vectors, .n = vectors, .k = from.width, .batch = batch};
+  const GemmKernel dots{.m = vectors, .n = vectors, .k = from.width, .batch = batch, .layout = kTransposedA};
   const GemmKernel errors{.m = from.width, .n = vectors, .k = vectors, .batch = batch};
   draft.step({dots}, {errors, errors}, 1, 2);
   const Bytes out = 2.0 * lowering.bytes(number_count(to));

@@ -8,8 +8,6 @@ namespace gpuscale {
 
 namespace {
 
-double real(std::int64_t count) { return static_cast<double>(count); }
-
 std::int64_t mirrored_side(std::int64_t input, std::int64_t kernel, std::int64_t stride, std::int64_t padding) {
   return (input - 1) * stride + kernel - 2 * padding;
 }
@@ -47,9 +45,6 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const TransposedC
                                   .stride_height = layer.stride.height,
                                   .stride_width = layer.stride.width};
   add_convolution(lowering, draft, in, forward, to, layer.bias);
-  draft.work.workspace = lowering.bytes(real(to.channels) * real(layer.kernel.height) * real(layer.kernel.width) *
-                                        real(from.height) * real(from.width)) /
-                         lowering.batch();  // one sample as a matrix
   return draft.finish(to);
 }
 

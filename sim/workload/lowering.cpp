@@ -146,11 +146,12 @@ void Draft::product(const Product& product) {
 
   std::vector<Kernel> backward;
   if (needs_gradient) backward.emplace_back(GemmKernel{.m = in, .n = rows, .k = out, .batch = batch});
-  const GemmKernel weights{.m = out, .n = in, .k = rows, .batch = batch};
+  const GemmKernel weights{.m = out, .n = in, .k = rows, .batch = batch, .layout = kTransposedB};
   backward.emplace_back(weights);
   work.weight_gradients.emplace_back(weights);
   const int backward_operators = static_cast<int>(backward.size());
-  step({GemmKernel{.m = out, .n = rows, .k = in, .batch = batch}}, std::move(backward), 1, backward_operators);
+  const GemmKernel outputs{.m = out, .n = rows, .k = in, .batch = batch, .layout = kTransposedA};
+  step({outputs}, std::move(backward), 1, backward_operators);
 
   const Bytes result = static_cast<double>(batch) * static_cast<double>(out) * static_cast<double>(rows) *
                        activation_size(lowering_.options().precision);

@@ -16,10 +16,12 @@ constexpr Constant kConstants[] = {
     {"gemm.vector.depth_half", [](Family& f) -> double& { return f.gemm.vector.depth_half; }, nullptr, 1.0, 200.0},
     {"gemm.vector.operand_rate", [](Family& f) -> double& { return f.gemm.vector.operand_rate; }, nullptr, 4.0, 2000.0},
     {"gemm.vector.picojoule", [](Family& f) -> double& { return f.gemm.vector.picojoule; }, nullptr, 0.0, 40.0},
+    {"gemm.vector.transposed", [](Family& f) -> double& { return f.gemm.vector.transposed; }, nullptr, 1.0, 10.0},
     {"gemm.matrix.efficiency", [](Family& f) -> double& { return f.gemm.matrix.efficiency; }, nullptr, 0.3, 1.0},
     {"gemm.matrix.depth_half", [](Family& f) -> double& { return f.gemm.matrix.depth_half; }, nullptr, 1.0, 300.0},
     {"gemm.matrix.operand_rate", [](Family& f) -> double& { return f.gemm.matrix.operand_rate; }, nullptr, 4.0, 2000.0},
     {"gemm.matrix.picojoule", [](Family& f) -> double& { return f.gemm.matrix.picojoule; }, nullptr, 0.0, 5.0},
+    {"gemm.matrix.transposed", [](Family& f) -> double& { return f.gemm.matrix.transposed; }, nullptr, 1.0, 10.0},
     {"gemm.matrix.eight_bit", [](Family& f) -> double& { return f.gemm.matrix.eight_bit; }, nullptr, 0.3, 1.0},
     {"gemm.memory", [](Family& f) -> double& { return f.gemm.memory; }, nullptr, 0.3, 0.95},
     {"convolution.vector.rate.forward", [](Family& f) -> double& { return f.convolution.vector.rate.forward; }, nullptr,
@@ -50,8 +52,17 @@ constexpr Constant kConstants[] = {
      1.2},
     {"convolution.winograd.backward_data", [](Family& f) -> double& { return f.convolution.winograd.backward_data; },
      nullptr, 0.05, 1.2},
-    {"convolution.winograd.backward_weights",
-     [](Family& f) -> double& { return f.convolution.winograd.backward_weights; }, nullptr, 0.05, 1.2},
+    {"convolution.unfused_winograd.forward",
+     [](Family& f) -> double& { return f.convolution.unfused_winograd.forward; }, nullptr, 0.05, 1.2},
+    {"convolution.unfused_winograd.backward_data",
+     [](Family& f) -> double& { return f.convolution.unfused_winograd.backward_data; }, nullptr, 0.05, 1.2},
+    {"convolution.unfused_winograd.backward_weights",
+     [](Family& f) -> double& { return f.convolution.unfused_winograd.backward_weights; }, nullptr, 0.05, 1.2},
+    {"convolution.fft.forward", [](Family& f) -> double& { return f.convolution.fft.forward; }, nullptr, 0.05, 1.2},
+    {"convolution.fft.backward_data", [](Family& f) -> double& { return f.convolution.fft.backward_data; }, nullptr,
+     0.05, 1.2},
+    {"convolution.fft.backward_weights", [](Family& f) -> double& { return f.convolution.fft.backward_weights; },
+     nullptr, 0.05, 1.2},
     {"convolution.strided_data", [](Family& f) -> double& { return f.convolution.strided_data; }, nullptr, 0.1, 1.0},
     {"convolution.narrow_input", [](Family& f) -> double& { return f.convolution.narrow_input; }, nullptr, 0.05, 1.0},
     {"convolution.direct", [](Family& f) -> double& { return f.convolution.direct; }, nullptr, 0.01, 0.5},
@@ -82,7 +93,8 @@ constexpr Path kVectorProduct[] = {"gemm.vector."};
 constexpr Path kMatrixProduct[] = {"gemm.matrix."};
 constexpr Path kProducts[] = {"gemm."};
 constexpr Path kEightBit[] = {"gemm.matrix.eight_bit"};
-constexpr Path kVectorConvolution[] = {"convolution.vector.", "convolution.winograd.", "convolution.direct"};
+constexpr Path kVectorConvolution[] = {"convolution.vector.", "convolution.winograd.", "convolution.unfused_winograd.",
+                                       "convolution.fft.", "convolution.direct"};
 constexpr Path kMatrixConvolution[] = {"convolution.matrix.", "convolution.narrow_input"};
 constexpr Path kAllConvolution[] = {"convolution."};
 constexpr Path kRecurrentLayers[] = {"recurrent."};

@@ -34,6 +34,7 @@ inline Gpu perfect_card() {
   family.convolution.vector = {.rate = all, .depth_half = 0.0, .operand_rate = std::numeric_limits<double>::infinity()};
   family.convolution.matrix = family.convolution.vector;
   family.convolution.winograd = none;
+  family.convolution.unfused_winograd = none;
   family.convolution.strided_data = 1.0;
   family.convolution.narrow_input = 1.0;
   family.convolution.memory = 1.0;

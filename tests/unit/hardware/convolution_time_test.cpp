@@ -24,6 +24,7 @@ ConvolutionKernel square(std::int64_t batch, std::int64_t in, std::int64_t out, 
           .kernel_width = window};
 }
 
+constexpr PassEfficiency kAllPasses{.forward = 1.0, .backward_data = 1.0, .backward_weights = 1.0};
 constexpr Pass kPasses[] = {Pass::forward, Pass::backward_data, Pass::backward_weights};
 
 }  // namespace
@@ -41,7 +42,8 @@ TEST_SUITE("hardware") {
     const ConvolutionKernel layer = square(32, 256, 256, 56, 3);
     const Seconds direct = convolution_time(card, layer, Precision::fp32);
     CHECK(direct >= flop(layer) / FlopPerSecond(10e12) * (1 - 1e-12));
-    card.family.convolution.winograd = {.forward = 1.0, .backward_data = 1.0, .backward_weights = 1.0};
+    card.family.convolution.winograd = kAllPasses;
+    card.family.convolution.unfused_winograd = kAllPasses;
     const Seconds transformed = convolution_time(card, layer, Precision::fp32);
     CHECK(transformed < direct * 0.6);
     CHECK(transformed > direct / 4.0);  // F(4x4, 3x3) saves a factor 4
@@ -50,7 +52,8 @@ TEST_SUITE("hardware") {
   TEST_CASE("Winograd does not apply to strides or groups or matrix units") {
     Gpu plain = perfect_card();
     Gpu winograd = plain;
-    winograd.family.convolution.winograd = {.forward = 1.0, .backward_data = 1.0, .backward_weights = 1.0};
+    winograd.family.convolution.winograd = kAllPasses;
+    winograd.family.convolution.unfused_winograd = kAllPasses;
     ConvolutionKernel strided = square(8, 64, 64, 56, 3);
     strided.out_height = strided.out_width = 28;
     strided.stride_height = strided.stride_width = 2;
@@ -154,7 +157,7 @@ TEST_SUITE("hardware") {
 
   TEST_CASE("Winograd with transforms of its own needs workspace") {
     Gpu card = perfect_card();
-    card.family.convolution.winograd = {.forward = 1.0, .backward_data = 1.0, .backward_weights = 1.0};
+    card.family.convolution.unfused_winograd = kAllPasses;
     ConvolutionKernel layer = square(32, 64, 64, 28, 5);
     const Seconds roomy = convolution_time(card, layer, Precision::fp32);
     // 81 points, 36 tiles a sample, transformed input, output and weights.

@@ -54,6 +54,35 @@ TEST_SUITE("hardware") {
     CHECK(gemm_time(card, {.m = 1290, .n = 256, .k = 60}, Precision::fp32) == more);
   }
 
+  TEST_CASE("a transposed operand A costs its factor in memory and on the way to its tiles") {
+    Gpu card = perfect_card();
+    card.family.gemm.vector.transposed = 2.0;
+    // Memory decides: A of 4096 x 4096 numbers counts twice, B and C once.
+    const GemmKernel plain{.m = 4096, .n = 16, .k = 4096};
+    GemmKernel turned = plain;
+    turned.layout = kTransposedA;
+    const double a = 4096.0 * 4096.0;
+    const double b_and_c = 2.0 * 4096.0 * 16.0;
+    CHECK(gemm_time(card, plain, Precision::fp32).count() ==
+          doctest::Approx((a + b_and_c) * 4.0 / 500e9).epsilon(1e-12));
+    CHECK(gemm_time(card, turned, Precision::fp32).count() ==
+          doctest::Approx((2.0 * a + b_and_c) * 4.0 / 500e9).epsilon(1e-12));
+    // Operands decide: 20 tiles of 128 x 128 are one wave that brings 256 numbers a step of depth, or 384.
+    card.memory_bandwidth = BytesPerSecond(1e15);
+    card.peak[static_cast<std::size_t>(Precision::fp32)] = FlopPerSecond(1e18);
+    card.family.gemm.vector.operand_rate = 4.0;             // a number a clock at 1 GHz
+    const GemmKernel square{.m = 1280, .n = 256, .k = 20};  // too short to split
+    turned = square;
+    turned.layout = kTransposedA;
+    CHECK(gemm_time(card, turned, Precision::fp32).count() ==
+          doctest::Approx(1.5 * gemm_time(card, square, Precision::fp32).count()).epsilon(1e-4));
+    // Operand B costs the same either way, and matrix units have a factor of their own.
+    turned.layout = kTransposedB;
+    CHECK(gemm_time(card, turned, Precision::fp32) == gemm_time(card, square, Precision::fp32));
+    turned.layout = kTransposedA;
+    CHECK(gemm_time(card, turned, Precision::fp16) == gemm_time(card, square, Precision::fp16));
+  }
+
   TEST_CASE("a larger product never takes less time") {
     const Gpu card = round_card();
     for (const Precision precision : {Precision::fp32, Precision::fp16}) {

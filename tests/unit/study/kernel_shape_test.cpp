@@ -36,11 +36,14 @@ TEST_SUITE("study") {
     CHECK(kernels_of("attention forward", "batch=1 seq=512 heads=16 kv_heads=8 head_dim=128").size() == 1);
     CHECK(std::get<GemmKernel>(kernels_of("gemm", "M=8 N=16 K=32 opA=N").front()) ==
           GemmKernel{.m = 8, .n = 16, .k = 32, .batch = 1});
+    CHECK(std::get<GemmKernel>(kernels_of("gemm", "M=8 N=16 K=32 opA=T opB=N").front()).layout == kTransposedA);
+    CHECK(std::get<GemmKernel>(kernels_of("gemm", "M=8 N=16 K=32 opA=N opB=T").front()).layout == kTransposedB);
   }
 
   TEST_CASE("what a shape lacks is told") {
     CHECK(problem_of("gemm", "M=8 N=16") == "the shape 'M=8 N=16' has no K");
     CHECK(problem_of("gemm", "M=0 N=1 K=1").starts_with("M of the shape is '0'"));
+    CHECK(problem_of("gemm", "M=8 N=16 K=1 opA=X") == "opA of the shape is 'X', and should be N or T");
     CHECK(problem_of("pool forward", "M=1") == "'pool forward' is no kind of kernel");
     CHECK(problem_of("conv forward", "N=1 C=1 H=4 W=4 K=1 R=7 S=7 pad=0x0 stride=1x1") ==
           "the kernel of the convolution is larger than its padded input");

@@ -7,11 +7,13 @@ using namespace gpuscale;
 
 namespace {
 
-Report quickstart_with(const std::string& batch) {
+Scenario quickstart(const std::string& batch, std::vector<Setting> settings = {}) {
   const Library library({GPUSCALE_SOURCE_DIR});
-  return simulate(load_scenario(std::string(GPUSCALE_SOURCE_DIR) + "/workloads/scenarios/quickstart.yaml", library,
-                                {{"workload.batch", batch + " per gpu"}}));
+  settings.push_back({"workload.batch", batch + " per gpu"});
+  return load_scenario(std::string(GPUSCALE_SOURCE_DIR) + "/workloads/scenarios/quickstart.yaml", library, settings);
 }
+
+Report quickstart_with(const std::string& batch) { return simulate(quickstart(batch)); }
 
 }  // namespace
 
@@ -24,6 +26,27 @@ TEST_SUITE("study") {
     }
     CHECK(quickstart_with(fmt::format("{:.0f}", largest)).memory.fits);
     CHECK_FALSE(quickstart_with(fmt::format("{:.0f}", largest + 1)).memory.fits);
+  }
+
+  TEST_CASE("where memory is short convolutions take slower algorithms as if the framework allowed no more") {
+    const std::vector<Setting> one = {{"cluster.gpus", "1"}};
+    const std::string largest = fmt::format("{:.0f}", simulate(quickstart("64", one)).memory.largest_batch_per_gpu);
+    const Scenario scenario = quickstart(largest, one);
+    const Report tight = simulate(scenario);
+    REQUIRE(tight.memory.fits);
+    REQUIRE(tight.memory.short_of_workspace);
+    CHECK(tight.memory.footprint.workspace <= tight.memory.room_for_workspace);
+    Scenario limited = scenario;
+    limited.job.framework.convolution.workspace = tight.memory.room_for_workspace;
+    const Report asked = simulate(limited);
+    CHECK(asked.step_time == tight.step_time);
+    CHECK_FALSE(asked.memory.short_of_workspace);
+    // On a card with the same rates and twice the memory the job takes the algorithms that it wants.
+    Scenario roomy = scenario;
+    roomy.cluster.gpu.memory_size = 2.0 * scenario.cluster.gpu.memory_size;
+    const Report free = simulate(roomy);
+    CHECK(free.step_time < tight.step_time);
+    CHECK(free.memory.footprint.workspace > tight.memory.room_for_workspace);
   }
 
   TEST_CASE("a measurement that no card of the kind can have made is refused") {

@@ -65,7 +65,8 @@ TEST_SUITE("workload") {
     TransformerBlockLayer block{.heads = 8, .ffn = 2048, .causal = true, .bias = false, .memory = 192};
     const ModelWork memory = lowered(sequence(192, 512), {{block}});
     CHECK(attention_of(memory).key_length == 384);
-    CHECK(only<GemmKernel>(memory.layers[0].forward)[0] == GemmKernel{.m = 3 * 512, .n = 384, .k = 512});
+    CHECK(only<GemmKernel>(memory.layers[0].forward)[0] ==
+          GemmKernel{.m = 3 * 512, .n = 384, .k = 512, .layout = kTransposedA});
     block.relative_positions = true;
     const ModelWork relative = lowered(sequence(192, 512), {{block}});
     CHECK(parameter_count(relative) - parameter_count(memory) == 512.0 * 512 + 2 * 512);

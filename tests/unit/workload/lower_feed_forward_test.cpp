@@ -32,9 +32,9 @@ TEST_SUITE("workload") {
     CHECK(parameter_count(work) - parameter_count(dense) == 7 * kExpert + kRouter);
     CHECK(forward_flop_per_sample(work) - forward_flop_per_sample(dense) == Flop(2.0 * 4096 * (kExpert + kRouter)));
     const auto products = only<GemmKernel>(block_of_parts(work).forward);
-    CHECK(products[2] == GemmKernel{.m = 8, .n = 4096, .k = 4096});
-    CHECK(products[3] == GemmKernel{.m = 2 * 14336, .n = 1024, .k = 4096, .batch = 8});
-    CHECK(products[4] == GemmKernel{.m = 4096, .n = 1024, .k = 14336, .batch = 8});
+    CHECK(products[2] == GemmKernel{.m = 8, .n = 4096, .k = 4096, .layout = kTransposedA});
+    CHECK(products[3] == GemmKernel{.m = 2 * 14336, .n = 1024, .k = 4096, .batch = 8, .layout = kTransposedA});
+    CHECK(products[4] == GemmKernel{.m = 4096, .n = 1024, .k = 14336, .batch = 8, .layout = kTransposedA});
   }
 
   TEST_CASE("the FLOP of Mixtral and DeepSeek-V3 are those of their published active parameters") {

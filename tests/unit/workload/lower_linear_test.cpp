@@ -8,10 +8,13 @@ TEST_SUITE("workload") {
     const ModelWork work = lowered(
         features(784), {{LinearLayer{.out = 500}}, {ActivationLayer{}}, {LinearLayer{.out = 10}}}, {.batch = 64});
     CHECK(parameter_count(work) == 784 * 500 + 500 + 500 * 10 + 10);
-    CHECK(work.layers[0].forward == std::vector<Kernel>{GemmKernel{.m = 500, .n = 64, .k = 784}});
-    CHECK(only<GemmKernel>(work.layers[0].backward) == std::vector{GemmKernel{.m = 500, .n = 784, .k = 64}});
+    CHECK(work.layers[0].forward ==
+          std::vector<Kernel>{GemmKernel{.m = 500, .n = 64, .k = 784, .layout = kTransposedA}});
+    CHECK(only<GemmKernel>(work.layers[0].backward) ==
+          std::vector{GemmKernel{.m = 500, .n = 784, .k = 64, .layout = kTransposedB}});
     CHECK(only<GemmKernel>(work.layers[2].backward) ==
-          std::vector{GemmKernel{.m = 500, .n = 64, .k = 10}, GemmKernel{.m = 10, .n = 500, .k = 64}});
+          std::vector{GemmKernel{.m = 500, .n = 64, .k = 10},
+                      GemmKernel{.m = 10, .n = 500, .k = 64, .layout = kTransposedB}});
     CHECK(forward_flop_per_sample(work) == Flop(2.0 * (784 * 500 + 500 * 10)));
     CHECK(work.sequence_length == 0);
     CHECK(work.tokens_per_sample == 0);
@@ -21,7 +24,7 @@ TEST_SUITE("workload") {
   TEST_CASE("a linear layer works on every vector of a sequence") {
     const ModelWork work = lowered(sequence(20, 8), {{LinearLayer{.out = 5}}}, {.batch = 3});
     CHECK(work.layers[0].out == sequence(20, 5));
-    CHECK(work.layers[0].forward == std::vector<Kernel>{GemmKernel{.m = 5, .n = 60, .k = 8}});
+    CHECK(work.layers[0].forward == std::vector<Kernel>{GemmKernel{.m = 5, .n = 60, .k = 8, .layout = kTransposedA}});
     CHECK(work.tokens_per_sample == 20);
   }
 

@@ -39,7 +39,8 @@ TEST_SUITE("workload") {
     const LayerWork& dots = work.layers[2];
     CHECK(dots.name == "interaction1.dot");
     CHECK(dots.out == features(128 + 351));
-    CHECK(only<GemmKernel>(dots.forward)[0] == GemmKernel{.m = 27, .n = 27, .k = 128, .batch = 2});
+    CHECK(only<GemmKernel>(dots.forward)[0] ==
+          GemmKernel{.m = 27, .n = 27, .k = 128, .batch = 2, .layout = kTransposedA});
     CHECK(only<GemmKernel>(dots.backward).size() == 2);
   }
 }

@@ -27,7 +27,7 @@ TEST_SUITE("workload") {
     CHECK(forward_flop_per_sample(work) == Flop(24 * s * h * h + 4 * s * s * h));
     const auto products = only<GemmKernel>(block_of_parts(work).forward);
     REQUIRE(products.size() == 4);
-    CHECK(products[0] == GemmKernel{.m = 3 * 768, .n = 4 * 512, .k = 768});
+    CHECK(products[0] == GemmKernel{.m = 3 * 768, .n = 4 * 512, .k = 768, .layout = kTransposedA});
     CHECK(only<GemmKernel>(block_of_parts(work).backward).size() == 8);
     CHECK(only<AttentionKernel>(block_of_parts(work).backward).size() == 1);
   }
