@@ -59,7 +59,11 @@ Report run_in_memory(Job job, ClusterSpec spec) {
     spills = spills || met != gpu.memory_bandwidth;
     gpu.memory_bandwidth = met;
   });
-  return spills ? run_once(job, spec) : report;
+  if (!spills) return report;
+  const bool is_short = report.memory.short_of_workspace;
+  report = run_once(job, spec);
+  report.memory.short_of_workspace = is_short;
+  return report;
 }
 
 /// What the peak rates of all GPUs together have lost: 1 at the clocks on the box.
