@@ -42,8 +42,10 @@ Seconds plain_time(const Gpu& gpu, const AttentionKernel& kernel, Precision prec
                        static_cast<double>(kernel.key_length) * storage_size(precision);
   const bool forward = kernel.pass == Pass::forward;
   const Seconds products = gemm_time(gpu, scores, precision) + gemm_time(gpu, values, precision);
+  const Seconds multiplied = products * (forward ? 1.0 : 2.0);
+  if (kernel.scores_apart) return multiplied;
   const StreamKernel softmax{.moved = (forward ? 6.0 : 8.0) * matrix, .kernels = 3};
-  return products * (forward ? 1.0 : 2.0) + stream_time(gpu, softmax);
+  return multiplied + stream_time(gpu, softmax);
 }
 
 }  // namespace

@@ -104,7 +104,8 @@ struct AttentionKernel {
   std::int64_t kv_heads = 1;
   std::int64_t head_size = 1;
   bool causal = false;
-  bool fused = false;  ///< scores stay on chip (flash attention)
+  bool fused = false;         ///< scores stay on chip (flash attention)
+  bool scores_apart = false;  ///< not fused, and softmax is not of this kernel: StreamKernels beside it are
 
   bool operator==(const AttentionKernel&) const = default;
 };

@@ -140,6 +140,7 @@ ModelWork rank_work(const Job& job, const RankGrid& grid, std::int64_t samples) 
                           .sequence = job.sequence,
                           .fused_elementwise = job.framework.fused_elementwise,
                           .separate_norm = job.framework.separate_norm,
+                          .written_out = job.framework.written_out,
                           .convolution = job.framework.convolution,
                           .wide_loss = job.framework.wide_loss,
                           .fused_attention = job.framework.fused_attention,

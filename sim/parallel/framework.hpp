@@ -8,6 +8,8 @@
 #include "collective/exchange.hpp"
 #include "hardware/kernel.hpp"
 #include "units/quantity.hpp"
+#include "workload/optimizer.hpp"
+#include "workload/written_out.hpp"
 
 namespace gpuscale {
 
@@ -83,7 +85,9 @@ struct Framework {
   double kernel_efficiency = 1.0;
   /// Rate of its fused attention relative to the GPU family's, which is that of the fastest kernels measured; (0, 1.5].
   double attention_efficiency = 1.0;
-  bool fused_elementwise = false;     ///< a compiler fuses element-wise operators into their neighbours
+  bool fused_elementwise = false;        ///< a compiler fuses element-wise operators into their neighbours
+  WrittenOutOperators written_out = {};  ///< what it has no kernels for; a compiler fuses these, too
+  std::array<std::optional<WrittenOutUpdate>, kOptimizerNames.size()> written_out_update = {};  ///< by optimizer
   ConvolutionHabit convolution = {};  ///< how it calls the convolution library
   bool separate_norm = false;         ///< batch norm is made of element-wise operators, not one kernel
   /// Rate at which one thread of a node hands the samples of all its GPUs over before a step begins, beside nothing:
@@ -103,5 +107,10 @@ struct Framework {
   bool sparse_embedding = false;  ///< embedding gradients travel as the rows that were used
   Bytes base_memory = {};         ///< context, libraries and allocator slack on every GPU
 };
+
+inline UpdateHabit update_habit(const Framework& framework, Optimizer optimizer) {
+  return {.fused = framework.fused_optimizer,
+          .written_out = framework.written_out_update[static_cast<std::size_t>(optimizer)]};
+}
 
 }  // namespace gpuscale

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,6 +30,14 @@ Updated updated_by(const StepBuilder& step, std::span<const std::size_t> layers)
     updated.parameters += shared_out(parameter_count(layer), expert_count(layer), share, step.grid.expert);
   }
   return updated;
+}
+
+/// Of the host, to issue the update of one tensor. Each kernel of a written-out update is an operator.
+Seconds host_update(const Job& job) {
+  const HostCost& host = job.framework.host;
+  const std::optional<WrittenOutUpdate> written = update_habit(job.framework, job.optimizer).written_out;
+  if (!written || job.framework.fused_optimizer) return host.optimizer_tensor;
+  return std::max(host.optimizer_tensor, host.forward_operator * static_cast<double>(written->kernels));
 }
 
 /// On the GPUs of a stage. \returns `now`, where nothing is updated
@@ -73,9 +83,9 @@ UpdateCost update_cost(const StepBuilder& step, std::size_t role, std::int64_t t
   const Job& job = step.job;
   const StreamKernel kernel =
       optimizer_update(job.optimizer, static_cast<std::int64_t>(parameters), tensors, job.precision,
-                       has_master_weights(job.precision), job.framework.fused_optimizer);
+                       has_master_weights(job.precision), update_habit(job.framework, job.optimizer));
   const double launches = job.framework.fused_optimizer ? 1.0 : static_cast<double>(tensors);
-  return {.host = job.framework.host.optimizer_tensor * launches,
+  return {.host = host_update(job) * launches,
           .compute = stream_time(step.gpu(role), kernel) * job.kernel_scale()};
 }
 

@@ -22,7 +22,7 @@ Seconds update_time(const Job& job, const ModelWork& work, const Gpu& gpu) {
   if (tensors == 0) return {};
   const StreamKernel kernel =
       optimizer_update(job.optimizer, static_cast<std::int64_t>(parameter_count(work)), tensors, job.precision,
-                       has_master_weights(job.precision), job.framework.fused_optimizer);
+                       has_master_weights(job.precision), update_habit(job.framework, job.optimizer));
   return stream_time(gpu, kernel) * job.kernel_scale();
 }
 

@@ -30,6 +30,7 @@ inline constexpr DataKind kFabricFiles{"fabric", "topologies/fabrics", "fabrics"
 inline constexpr DataKind kClusterFiles{"cluster", "topologies/clusters", "clusters"};
 inline constexpr DataKind kModelFiles{"model", "workloads/models", "models"};
 inline constexpr DataKind kTransportFiles{"transport", "workloads/transports", "transports"};
+inline constexpr DataKind kOperatorFiles{"operators", "workloads/operators", "operators"};
 inline constexpr DataKind kFrameworkFiles{"framework", "workloads/frameworks", "frameworks"};
 
 /// A map with data and where it came from.

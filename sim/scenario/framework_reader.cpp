@@ -5,6 +5,7 @@
 #include "scenario/data_file.hpp"
 #include "scenario/map_reader.hpp"
 #include "scenario/transport_reader.hpp"
+#include "scenario/written_out_reader.hpp"
 
 namespace gpuscale {
 
@@ -109,6 +110,7 @@ Framework read_framework(const YamlValue& value, const std::string& path, Readin
   framework.kernel_efficiency = reader.number_or("kernel_efficiency", 1.0, kLeastEfficiency, kMostEfficiency);
   framework.attention_efficiency = reader.number_or("attention_efficiency", 1.0, kLeastEfficiency, kMostEfficiency);
   read_fused(reader, framework);
+  if (const YamlValue* operators = reader.find("written_out")) read_written_out(*operators, framework, reading);
   read_convolution(reader, framework.convolution);
   framework.optimizer_on_server = reader.boolean_or("optimizer_on_server", false);
   framework.blocking_sends = reader.boolean_or("blocking_sends", true);

@@ -143,7 +143,7 @@ struct SimpleLayer {
   bool fieldless;
 };
 
-constexpr std::array<SimpleLayer, 41> kSimpleLayers = {{
+constexpr std::array<SimpleLayer, 42> kSimpleLayers = {{
     {"conv", &read_convolution, false},
     {"transposed_conv", &read_transposed_convolution, false},
     {"space_to_depth", [](MapReader& fields) -> LayerKind { return SpaceToDepthLayer{extent(fields, "block")}; },
@@ -167,6 +167,7 @@ constexpr std::array<SimpleLayer, 41> kSimpleLayers = {{
     {"rms_norm", [](MapReader&) -> LayerKind { return NormLayer{NormKind::rms_norm}; }, true},
     {"relu", [](MapReader&) -> LayerKind { return ActivationLayer{ActivationKind::relu}; }, true},
     {"gelu", [](MapReader&) -> LayerKind { return ActivationLayer{ActivationKind::gelu}; }, true},
+    {"gelu_tanh", [](MapReader&) -> LayerKind { return ActivationLayer{ActivationKind::gelu_tanh}; }, true},
     {"tanh", [](MapReader&) -> LayerKind { return ActivationLayer{ActivationKind::tanh}; }, true},
     {"sigmoid", [](MapReader&) -> LayerKind { return ActivationLayer{ActivationKind::sigmoid}; }, true},
     {"silu", [](MapReader&) -> LayerKind { return ActivationLayer{ActivationKind::silu}; }, true},

@@ -116,8 +116,9 @@ struct NormLayer {
   bool operator==(const NormLayer&) const = default;
 };
 
-enum class ActivationKind { relu, gelu, tanh, sigmoid, silu };
-inline constexpr std::array<std::string_view, 5> kActivationNames = {"relu", "gelu", "tanh", "sigmoid", "silu"};
+enum class ActivationKind { relu, gelu, tanh, sigmoid, silu, gelu_tanh };
+inline constexpr std::array<std::string_view, 6> kActivationNames = {"relu",    "gelu", "tanh",
+                                                                     "sigmoid", "silu", "gelu_tanh"};
 
 struct ActivationLayer {
   ActivationKind kind = ActivationKind::relu;
@@ -209,8 +210,8 @@ struct ContextLayer {
 };
 
 /// Non-linearity between the feed-forward matrices. The gated forms have a third matrix.
-enum class FeedForward { relu, gelu, swiglu, geglu };
-inline constexpr std::array<std::string_view, 4> kFeedForwardNames = {"relu", "gelu", "swiglu", "geglu"};
+enum class FeedForward { relu, gelu, swiglu, geglu, gelu_tanh };
+inline constexpr std::array<std::string_view, 5> kFeedForwardNames = {"relu", "gelu", "swiglu", "geglu", "gelu_tanh"};
 constexpr bool gated(FeedForward kind) { return kind == FeedForward::swiglu || kind == FeedForward::geglu; }
 
 enum class BlockNorm { layer_norm, rms_norm };

@@ -15,6 +15,7 @@
 #include "units/diagnostic.hpp"
 #include "workload/layer_work.hpp"
 #include "workload/model_spec.hpp"
+#include "workload/written_out.hpp"
 
 namespace gpuscale {
 
@@ -33,6 +34,7 @@ struct LowerOptions {
   std::optional<std::int64_t> sequence = {};  ///< replaces the model's sequence length
   bool fused_elementwise = false;             ///< element-wise operators join a neighbour, as a graph compiler does
   bool separate_norm = false;                 ///< batch norm is made of element-wise operators, not one kernel
+  WrittenOutOperators written_out = {};       ///< what the framework makes of simpler operators, unless they are fused
   ConvolutionHabit convolution = {};          ///< how the framework calls the convolution library
   bool wide_loss = false;                     ///< the loss works on an fp32 copy of the scores and makes fp32 errors
   bool fused_attention = false;               ///< attention scores stay on chip

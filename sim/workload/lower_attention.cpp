@@ -184,6 +184,18 @@ AttentionKernel attention_kernel(Lowering& lowering, Draft& draft, const Attenti
   return kernel;
 }
 
+/// Scale, mask, softmax and dropout of the scores, as kernels of their own.
+void add_scores(Lowering& lowering, Draft& draft, const AttentionKernel& kernel, bool with_dropout) {
+  const WrittenOut& scores = *lowering.written_out().scores;
+  const double numbers = real(kernel.batch) * real(kernel.heads) * real(kernel.query_length) * real(kernel.key_length);
+  const Bytes kept = draft.work.saved;
+  draft.written_out(scores, numbers);
+  const double wide = scores.forward_wide > 0 ? 2.0 : 0.0;  // it gets what softmax gives
+  const WrittenOut one_kernel{.forward = 2.0, .backward = 2.0, .forward_wide = wide, .backward_wide = wide};
+  if (with_dropout) draft.written_out(lowering.written_out().dropout.value_or(one_kernel), numbers);
+  draft.work.saved_scores += draft.work.saved - kept;
+}
+
 }  // namespace
 
 void add_attention(Lowering& lowering, Draft& draft, const AttentionSteps& attention) {
@@ -199,12 +211,19 @@ void add_attention(Lowering& lowering, Draft& draft, const AttentionSteps& atten
   }
   if (attention.relative_positions) projections.add_relative_positions();
 
-  const AttentionKernel forward = attention_kernel(lowering, draft, attention);
+  const WrittenOutOperators& written_out = lowering.written_out();
+  AttentionKernel forward = attention_kernel(lowering, draft, attention);
+  forward.scores_apart = written_out.scores && !fused;
   AttentionKernel backward = forward;
   backward.pass = Pass::backward_data;
-  // Plain: two batched products, scale and mask, softmax, dropout; all are in the kernel's time.
-  const int operators = fused ? 1 : attention.dropout ? 5 : 4;
-  draft.step({forward}, {backward}, operators, operators);
+  if (forward.scores_apart) {
+    draft.step({forward}, {backward}, 2, 4);
+    add_scores(lowering, draft, forward, attention.dropout);
+  } else {
+    // Plain: two batched products, scale and mask, softmax, dropout; all are in the kernel's time.
+    const int operators = fused ? 1 : attention.dropout ? 5 : 4;
+    draft.step({forward}, {backward}, operators, operators);
+  }
 
   const double context = real(attention.heads) * real(attention.head_size) * real(query.length);
   const double scores = real(forward.heads) * real(forward.query_length) * real(forward.key_length);
@@ -212,11 +231,18 @@ void add_attention(Lowering& lowering, Draft& draft, const AttentionSteps& atten
     draft.save(real(attention.heads) * real(query.length) * lowering.batch() * Bytes(4));  // log of the softmax sums
   } else {
     draft.save_scores(lowering.bytes(scores));
-    if (attention.dropout) draft.save_scores(lowering.bytes(scores) + scores * lowering.batch() * Bytes(1));
+    if (attention.dropout) {
+      draft.save_scores(lowering.bytes(scores));
+      if (!written_out.dropout) draft.save_scores(scores * lowering.batch() * Bytes(1));
+    }
     const Bytes matrix = lowering.bytes(scores);
     draft.work.workspace = std::max(draft.work.workspace, matrix);
-    const Bytes merged = 2.0 * lowering.bytes(context);
-    draft.stream(merged, merged);  // heads back into one row
+    if (written_out.heads) {
+      draft.written_out(*written_out.heads, context * lowering.batch());
+    } else {
+      const Bytes merged = 2.0 * lowering.bytes(context);
+      draft.stream(merged, merged);  // heads back into one row
+    }
   }
 
   draft.save(lowering.bytes(context));

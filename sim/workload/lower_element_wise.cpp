@@ -76,12 +76,29 @@ Lowered lower_row_norm(Lowering& lowering, const LayerSpec& spec, bool centred, 
   Draft draft(lowering, spec, in);
   draft.parameter("weight", static_cast<double>(from.width));
   if (centred) draft.parameter("bias", static_cast<double>(from.width));
-  const Bytes tensor = lowering.bytes(number_count(from));
-  draft.stream(2.0 * tensor, 5.0 * tensor);
+  const WrittenOutOperators& written_out = lowering.written_out();
+  if (const std::optional<WrittenOut>& form = centred ? written_out.layer_norm : written_out.rms_norm) {
+    draft.written_out(*form, number_count(from) * lowering.batch());
+  } else {
+    const Bytes tensor = lowering.bytes(number_count(from));
+    draft.stream(2.0 * tensor, 5.0 * tensor);
+  }
   draft.save(in);
   // Mean and deviation of each row, or its root mean square.
   draft.save(static_cast<double>(from.length) * lowering.batch() * Bytes(centred ? 8 : 4));
   return draft.finish(from);
+}
+
+std::optional<WrittenOut> written_out(const Lowering& lowering, ActivationKind kind) {
+  const WrittenOutOperators& operators = lowering.written_out();
+  if (kind == ActivationKind::gelu) return operators.gelu;
+  if (kind == ActivationKind::gelu_tanh) return operators.gelu_tanh;
+  if (kind == ActivationKind::silu) return operators.silu;
+  return std::nullopt;
+}
+
+bool needs_its_input(ActivationKind kind) {
+  return kind == ActivationKind::gelu || kind == ActivationKind::gelu_tanh || kind == ActivationKind::silu;
 }
 
 }  // namespace
@@ -104,11 +121,13 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const ActivationL
   if (!has_numbers(lowering, spec, in)) return std::nullopt;
   const Shape shape = lowering.shape(in);
   Draft draft(lowering, spec, in);
-  if (!lowering.options().fused_elementwise) {
+  if (const std::optional<WrittenOut> form = written_out(lowering, layer.kind)) {
+    draft.written_out(*form, number_count(shape) * lowering.batch());
+  } else if (!lowering.options().fused_elementwise) {
     const Bytes tensor = lowering.bytes(number_count(shape));
     draft.stream(2.0 * tensor, 3.0 * tensor);
   }
-  if (layer.kind == ActivationKind::gelu || layer.kind == ActivationKind::silu) {  // their derivatives need the input
+  if (needs_its_input(layer.kind)) {  // their derivatives need the input
     draft.save(in);
     return draft.finish(shape);
   }
@@ -136,6 +155,10 @@ Lowered lower_layer(Lowering& lowering, const LayerSpec& spec, const DropoutLaye
   const Shape shape = lowering.shape(in);
   Draft draft(lowering, spec, in);
   const Bytes tensor = lowering.flowing(shape);
+  if (const std::optional<WrittenOut>& form = lowering.written_out().dropout) {
+    draft.written_out(*form, tensor / activation_size(lowering.options().precision));
+    return draft.finish(shape);
+  }
   const Bytes mask = tensor / activation_size(lowering.options().precision) * Bytes(1);
   if (!lowering.options().fused_elementwise) {
     const Bytes moved = 2.0 * tensor + mask;

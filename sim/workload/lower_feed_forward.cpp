@@ -31,7 +31,13 @@ void add_feed_forward(Lowering& lowering, Draft& draft, const FeedForwardSteps& 
                  .expert = net.routed && lowering.options().expert > 1,
                  .groups = net.experts,
                  .groups_met = net.experts_met});
-  if (!lowering.options().fused_elementwise) {
+  const WrittenOutOperators& forms = lowering.written_out();
+  const std::optional<WrittenOut> form = net.activation == FeedForward::gelu        ? forms.gelu
+                                         : net.activation == FeedForward::gelu_tanh ? forms.gelu_tanh
+                                                                                    : std::nullopt;
+  if (form) {
+    draft.written_out(*form, rows * real(net.ffn));
+  } else if (!lowering.options().fused_elementwise) {
     draft.stream((with_gate ? 3.0 : 2.0) * inner, (with_gate ? 5.0 : 3.0) * inner);
   }
   // relu keeps its output, gelu also its input, a gated form both its inputs.

@@ -71,7 +71,12 @@ class BlockPart {
     const bool centred = layer_.norm == BlockNorm::layer_norm;
     draft_.parameter(name + ".weight", width);
     if (centred) draft_.parameter(name + ".bias", width);
-    draft_.stream(2.0 * flowing_, 5.0 * flowing_);
+    const WrittenOutOperators& written_out = lowering_.written_out();
+    if (const std::optional<WrittenOut>& form = centred ? written_out.layer_norm : written_out.rms_norm) {
+      draft_.written_out(*form, positions() * width);
+    } else {
+      draft_.stream(2.0 * flowing_, 5.0 * flowing_);
+    }
     draft_.save(positions() * Bytes(centred ? 8 : 4));
     draft_.save(flowing_);
   }
@@ -84,7 +89,13 @@ class BlockPart {
 
   /// Dropout and the sum with what went around.
   void add_residual() {
-    const Bytes mask = positions() * static_cast<double>(shape_.width) * Bytes(1);
+    const double numbers = positions() * static_cast<double>(shape_.width);
+    if (const std::optional<WrittenOut>& form = lowering_.written_out().dropout; form && layer_.dropout) {
+      draft_.written_out(*form, numbers);
+      draft_.stream(3.0 * flowing_, 3.0 * flowing_);
+      return;
+    }
+    const Bytes mask = numbers * Bytes(1);
     if (layer_.dropout) draft_.save(mask);
     if (layer_.dropout && lowering_.options().fused_elementwise) {
       draft_.stream(3.0 * flowing_ + mask, 3.0 * flowing_ + mask);

@@ -22,7 +22,11 @@ std::string title(const LayerSpec& layer) {
 
 Lowering::Lowering(const LowerOptions& options, std::set<const LayerSpec*> unusable, bool embedding_is_tied,
                    std::vector<Problem>& problems)
-    : options_(options), unusable_(std::move(unusable)), embedding_is_tied_(embedding_is_tied), problems_(problems) {}
+    : options_(options),
+      written_out_(options.fused_elementwise ? WrittenOutOperators() : options.written_out),
+      unusable_(std::move(unusable)),
+      embedding_is_tied_(embedding_is_tied),
+      problems_(problems) {}
 
 ValueId Lowering::add_value(const Shape& shape, bool needs_gradient) {
   const ValueId id(values_.size());
@@ -134,6 +138,14 @@ void Draft::stream(Bytes forward, Bytes backward) {
   step(std::move(first), std::move(second), forward_operators, backward_operators);
 }
 
+void Draft::written_out(const WrittenOut& form, double numbers) {
+  const Precision precision = lowering_.options().precision;
+  const StreamKernel forward = forward_stream(form, numbers, precision);
+  const StreamKernel backward = backward_stream(form, numbers, precision);
+  step({forward}, {backward}, static_cast<int>(forward.kernels), static_cast<int>(backward.kernels));
+  save(kept_tensors(form, numbers, precision));
+}
+
 void Draft::product(const Product& product) {
   const auto [name, out, in, rows, bias, needs_gradient, own_weight, split, expert, groups, met] = product;
   const std::int64_t batch = met.value_or(groups);
@@ -153,9 +165,10 @@ void Draft::product(const Product& product) {
   const GemmKernel outputs{.m = out, .n = rows, .k = in, .batch = batch, .layout = kTransposedA};
   step({outputs}, std::move(backward), 1, backward_operators);
 
-  const Bytes result = static_cast<double>(batch) * static_cast<double>(out) * static_cast<double>(rows) *
-                       activation_size(lowering_.options().precision);
+  const double numbers = static_cast<double>(batch) * static_cast<double>(out) * static_cast<double>(rows);
+  const Bytes result = numbers * activation_size(lowering_.options().precision);
   work.kept_by_alternate += result / 2.0;
+  if (bias && lowering_.written_out().bias) return written_out(*lowering_.written_out().bias, numbers);
   // Forward, the bias is added as the product is written; backward, its gradient is a sum over rows,
   // part of the same operator.
   if (bias && !lowering_.options().fused_elementwise) step({}, {StreamKernel{.moved = result}}, 0, 0);

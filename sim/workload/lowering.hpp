@@ -31,6 +31,8 @@ class Lowering {
            std::vector<Problem>& problems);
 
   [[nodiscard]] const LowerOptions& options() const { return options_; }
+  /// What the framework writes out: nothing where a compiler fuses.
+  [[nodiscard]] const WrittenOutOperators& written_out() const { return written_out_; }
   /// Samples as a factor.
   [[nodiscard]] double batch() const { return static_cast<double>(options_.batch); }
   /// Memory of a tensor as it flows between layers: with sequence parallelism, of this rank's positions.
@@ -106,6 +108,7 @@ class Lowering {
   std::string unique(const std::string& name);
 
   LowerOptions options_;
+  WrittenOutOperators written_out_;
   std::set<const LayerSpec*> unusable_;
   bool embedding_is_tied_;
   std::vector<Problem>& problems_;
@@ -131,6 +134,8 @@ class Draft {
   void step(std::vector<Kernel> forward, std::vector<Kernel> backward, int forward_operators, int backward_operators);
   /// A step bound by memory: bytes each way. One operator each way; none where nothing moves.
   void stream(Bytes forward, Bytes backward);
+  /// An operator that the framework writes out, on this many numbers of the batch; keeps what it keeps.
+  void written_out(const WrittenOut& form, double numbers);
 
   struct Product {
     std::string_view name;  ///< of its parameters: "qkv" gives "qkv.weight"; empty gives "weight"

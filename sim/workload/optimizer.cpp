@@ -56,10 +56,18 @@ Bytes update_traffic(Optimizer optimizer, Precision precision, bool master_weigh
 }
 
 StreamKernel optimizer_update(Optimizer optimizer, std::int64_t parameters, std::int64_t tensors, Precision precision,
-                              bool master_weights, bool fused) {
+                              bool master_weights, const UpdateHabit& habit) {
+  const std::int64_t launched = habit.fused ? 1 : std::max<std::int64_t>(tensors, 1);
+  const double numbers = static_cast<double>(parameters);
+  if (habit.written_out) {
+    const WrittenOutUpdate& update = *habit.written_out;
+    const Bytes wide = state_number_size(precision);
+    const Bytes cast = weight_size(precision) + wide;
+    return {.moved = numbers * (update.passes * wide + (master_weights ? 2.0 * cast : Bytes())),
+            .kernels = launched * (update.kernels + (master_weights ? 2 : 0))};
+  }
   const std::int64_t stages = optimizer == Optimizer::lamb ? 2 : 1;
-  return {.moved = static_cast<double>(parameters) * update_traffic(optimizer, precision, master_weights),
-          .kernels = stages * (fused ? 1 : std::max<std::int64_t>(tensors, 1))};
+  return {.moved = numbers * update_traffic(optimizer, precision, master_weights), .kernels = stages * launched};
 }
 
 }  // namespace gpuscale

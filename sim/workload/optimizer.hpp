@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "hardware/kernel.hpp"
@@ -35,9 +36,26 @@ bool has_master_weights(Precision precision);
 /// in `precision`, the fp32 copy read and written.
 Bytes update_traffic(Optimizer optimizer, Precision precision, bool master_weights);
 
+/// An update that a framework writes out in simpler operators on fp32 tensors, instead of one kernel.
+struct WrittenOutUpdate {
+  double passes = 0.0;       ///< tensors read or written; > 0
+  std::int64_t kernels = 1;  ///< of one tensor; >= 1
+
+  bool operator==(const WrittenOutUpdate&) const = default;
+};
+
+/// How a framework runs an update.
+struct UpdateHabit {
+  bool fused = false;  ///< one launch of a kernel is for all tensors
+  std::optional<WrittenOutUpdate> written_out = {};
+
+  bool operator==(const UpdateHabit&) const = default;
+};
+
 /// One update of `parameters` numbers in `tensors` tensors. Frameworks launch per tensor, or once
-/// for many tensors if `fused`.
+/// for many tensors if `fused`. A written-out update with master weights casts the gradient to fp32 and the weight
+/// back.
 StreamKernel optimizer_update(Optimizer optimizer, std::int64_t parameters, std::int64_t tensors, Precision precision,
-                              bool master_weights, bool fused);
+                              bool master_weights, const UpdateHabit& habit);
 
 }  // namespace gpuscale

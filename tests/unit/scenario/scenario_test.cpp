@@ -99,6 +99,17 @@ TEST_SUITE("scenario") {
     CHECK(scenario.job.framework.exchange.servers == BoxServers{.split_from = 1000, .per_box = 2, .in_turn = true});
     CHECK(scenario.job.framework.feed == BytesPerSecond(1.7e9));
     CHECK(scenario.job.framework.separate_norm);
+    const WrittenOut gelu{.forward = 18,
+                          .backward = 26,
+                          .forward_wide = 4,
+                          .casts = 2,
+                          .forward_kernels = 8,
+                          .backward_kernels = 10,
+                          .kept = 2};
+    CHECK(scenario.job.framework.written_out == WrittenOutOperators{.gelu = gelu});
+    CHECK(update_habit(scenario.job.framework, Optimizer::adamw) ==
+          UpdateHabit{.fused = true, .written_out = WrittenOutUpdate{.passes = 42, .kernels = 19}});
+    CHECK_FALSE(update_habit(scenario.job.framework, Optimizer::adam).written_out);
     CHECK(scenario.cluster.machine.devices.size() == 7);
   }
 

@@ -43,9 +43,18 @@ TEST_SUITE("workload") {
   }
 
   TEST_CASE("an update launches per tensor or once") {
-    const StreamKernel loop = optimizer_update(Optimizer::sgd_momentum, 1000, 7, Precision::fp32, false, false);
+    const StreamKernel loop = optimizer_update(Optimizer::sgd_momentum, 1000, 7, Precision::fp32, false, {});
     CHECK(loop == StreamKernel{.moved = Bytes(20000), .kernels = 7});
-    CHECK(optimizer_update(Optimizer::sgd_momentum, 1000, 7, Precision::fp32, false, true).kernels == 1);
-    CHECK(optimizer_update(Optimizer::lamb, 1000, 7, Precision::fp32, false, false).kernels == 14);
+    CHECK(optimizer_update(Optimizer::sgd_momentum, 1000, 7, Precision::fp32, false, {.fused = true}).kernels == 1);
+    CHECK(optimizer_update(Optimizer::lamb, 1000, 7, Precision::fp32, false, {}).kernels == 14);
+  }
+
+  TEST_CASE("an update that is written out moves its passes in fp32 and casts gradient and weight in 16 bits") {
+    // adamw of BERT's optimization.py: 42 passes in 19 kernels.
+    const UpdateHabit habit{.written_out = WrittenOutUpdate{.passes = 42, .kernels = 19}};
+    const StreamKernel wide = optimizer_update(Optimizer::adamw, 1000, 7, Precision::fp32, false, habit);
+    CHECK(wide == StreamKernel{.moved = Bytes(42 * 4 * 1000), .kernels = 7 * 19});
+    const StreamKernel narrow = optimizer_update(Optimizer::adamw, 1000, 7, Precision::fp16, true, habit);
+    CHECK(narrow == StreamKernel{.moved = Bytes((42 * 4 + 2 * 6) * 1000), .kernels = 7 * 21});
   }
 }
