@@ -54,10 +54,16 @@ struct Gpu {
   std::optional<LinkChoice> nvlink;
   bool peer_to_peer = true;  ///< copies between cards over PCIe without the host
   int copy_engines = 1;
+  /// Of a processor that runs the framework's program on its own cores, one operator after the other: the speed of such
+  /// a core relative to a Xeon's, for which host costs are given; (0, 10]. Empty: a host beside it runs ahead of it.
+  std::optional<double> own_host = {};
   Watts power_limit;
   Watts idle_power;
   std::optional<Cooler> cooler = {};  ///< of the reference design; empty where the box brings the air
 };
+
+/// How long the host's work takes beside this card, relative to what frameworks' files say.
+constexpr double host_pace(const Gpu& gpu) { return 1.0 / gpu.own_host.value_or(1.0); }
 
 /// Whether products of this precision run on the matrix units.
 bool on_matrix_units(const Gpu& gpu, Precision precision);

@@ -100,7 +100,7 @@ class Pipeline {
     for (const std::size_t role : step_.roles_of(static_cast<int>(stage))) {
       step_.plan.add(Work{.activity = Activity::host,
                           .lane = step_.roles[role].host,
-                          .duration = cost,
+                          .duration = cost * step_.roles[role].host_pace,
                           .label = step_.plan.label("microbatch")});
     }
   }

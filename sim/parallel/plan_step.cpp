@@ -72,6 +72,8 @@ Ranks add_ranks(PlanBuilder& plan, const Job& job, const ClusterSpec& spec, cons
                    .compute = plan.add_lane(name + " compute"),
                    .memory_bandwidth = gpu.memory_bandwidth,
                    .stream_bandwidth = gpu.memory_bandwidth * gpu.family.stream.memory};
+      role.host_pace = host_pace(gpu);
+      role.hosts_itself = gpu.own_host.has_value();
       role.host = shared ? shared_host : plan.add_lane(name + " host");
       ranks.roles.push_back(role);
     }

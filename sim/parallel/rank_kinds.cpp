@@ -126,7 +126,9 @@ std::vector<double> card_speeds(const Job& job, const ClusterSpec& spec, const R
     }
     const double passes = static_cast<double>(microbatches);
     const Seconds update = job.forward_only ? Seconds() : update_time(job, work, gpu);
-    speeds.push_back(static_cast<double>(samples) / (std::max(compute, host) * passes + update).count());
+    host = host * host_pace(gpu);
+    const Seconds pass = gpu.own_host ? compute + host : std::max(compute, host);
+    speeds.push_back(static_cast<double>(samples) / (pass * passes + update).count());
   }
   return speeds;
 }

@@ -156,8 +156,9 @@ TaskId add_layer_work(StepBuilder& step, const Role& role, Seconds host, Seconds
                       TaskId after) {
   const TaskId issued =
       host.count() > 0
-          ? step.plan.add(Work{.activity = Activity::host, .lane = role.host, .duration = host, .label = label},
-                          {role.begun})
+          ? step.plan.add(
+                Work{.activity = Activity::host, .lane = role.host, .duration = host * role.host_pace, .label = label},
+                {role.begun, role.hosts_itself ? after : TaskId()})
           : TaskId();
   return step.plan.add(
       Work{.activity = Activity::compute, .lane = role.self.compute, .duration = compute, .label = label},

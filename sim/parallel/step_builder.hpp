@@ -31,8 +31,10 @@ struct Role {
   std::size_t kind = 0;  ///< of StepBuilder::kinds
   Participant self = {};
   LaneId host = {};
-  TaskId last = {};   ///< the latest task of their own chain
-  TaskId begun = {};  ///< after which their host issues what it does in the step at hand
+  double host_pace = 1.0;     ///< on the framework's host costs
+  bool hosts_itself = false;  ///< its host does not run ahead: it is the card
+  TaskId last = {};           ///< the latest task of their own chain
+  TaskId begun = {};          ///< after which their host issues what it does in the step at hand
 };
 
 /// Which ranks exchange with each other.

@@ -19,9 +19,11 @@ void begin_step(StepBuilder& step) {
     role.begun = role.last;  // the host comes to this step when it has seen the end of the one before
     const bool already = step.job.framework.host.shared && once.valid();
     if (!already) {
-      once = step.plan.add(
-          Work{.activity = Activity::host, .lane = role.host, .duration = cost, .label = step.plan.label("step")},
-          {role.last});
+      once = step.plan.add(Work{.activity = Activity::host,
+                                .lane = role.host,
+                                .duration = cost * role.host_pace,
+                                .label = step.plan.label("step")},
+                           {role.last});
     }
     role.last = once;
   }

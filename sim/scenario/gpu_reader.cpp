@@ -113,6 +113,9 @@ Gpu read_gpu(const YamlValue& value, const std::string& path, Reading& reading) 
   gpu.nvlink = read_nvlink(reader);
   gpu.peer_to_peer = reader.boolean_or("peer_to_peer", true);
   gpu.copy_engines = static_cast<int>(reader.whole_or("copy_engines", 1, 1, 100));
+  constexpr double kLeastOwnHost = 0.01;
+  constexpr double kMostOwnHost = 10.0;
+  if (reader.find("own_host") != nullptr) gpu.own_host = reader.number("own_host", kLeastOwnHost, kMostOwnHost);
   read_power(reader, gpu);
   if (reader.find("cooler") != nullptr) gpu.cooler = static_cast<Cooler>(reader.choice("cooler", kCoolerNames));
   reader.finish();

@@ -107,6 +107,7 @@ constexpr auto kSchema = std::to_array<SchemaKey>({
     {"cluster.gpu.nvlink.links", "whole number", kRequired, "how many the card has"},
     {"cluster.gpu.peer_to_peer", "true or false", "true", "copies between cards over PCIe without the host"},
     {"cluster.gpu.copy_engines", "whole number", "1", "copies that run at once"},
+    {"cluster.gpu.own_host", "number, as 0.3", "a host beside it", "of a processor that runs the program itself: speed of its core, a Xeon's is 1"},
     {"cluster.gpu.cooler", "blower, open_air or water", kNone, "of the reference design"},
     {"cluster.gpu.power", "map", kRequired, "power"},
     {"cluster.gpu.power.limit", "power, as 250 W", kRequired, "board limit"},
