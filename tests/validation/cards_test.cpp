@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <string>
+#include <tuple>
 
 #include "hardware/kernel_time.hpp"
 #include "validation/scenario_runs.hpp"
@@ -21,6 +22,7 @@ struct OneCard {
   int batch = 32;
   std::string precision = "fp32";
   std::string framework = "tensorflow-replicated";
+  std::string optimizer = "sgd_momentum";
 };
 
 Scenario scenario_of(const OneCard& job) {
@@ -29,6 +31,7 @@ Scenario scenario_of(const OneCard& job) {
   return base.resolve(library, {{"workload.model", job.model},
                                 {"workload.batch", fmt::format("{} per gpu", job.batch)},
                                 {"workload.precision", job.precision},
+                                {"workload.optimizer", job.optimizer},
                                 {"cluster.machine", "desktop-2x-pcie3-x16"},
                                 {"cluster.gpu", job.gpu},
                                 {"cluster.gpus", "1"},
@@ -53,30 +56,39 @@ TEST_SUITE("validation") {
     }
   }
 
-  TEST_CASE("a Xeon Phi does not keep its lead over a processor where layers are small") {
-    // Dettmers, June 2016: a Xeon Phi is slower than a processor on changing layer sizes. The model has the small
-    // layers of it (few tiles for 68 cores, a slow barrier an operator), not the compiler that must know sizes
-    // beforehand.
-    const auto lead = [](const char* model, int batch) {
+  TEST_CASE("a Xeon Phi is slower than a processor on small layers of unlike sizes and leads on wide ones") {
+    // Dettmers, June 2016: a Xeon Phi is slower than a processor on changing layer sizes. Here a small recurrent net,
+    // GoogLeNet and MobileNet v2 image by image: few tiles for 68 cores, a barrier of 272 threads an operator, and a
+    // slow core that issues it. What the compiler must know beforehand of sizes is not modelled.
+    const auto lead = [](const std::string& model, int batch) {
       return one_card({.gpu = "xeon-phi-7250", .model = model, .batch = batch}).throughput /
              one_card({.gpu = "xeon-e5-2690-v4", .model = model, .batch = batch}).throughput;
     };
+    const std::string recurrent =
+        "{name: small, family: recurrent, input: {frames: 50, features: 128}, "
+        "layers: [{lstm: {hidden: 128}}, {linear: {out: 100}}, softmax_loss]}";
+    for (const auto& [name, model, batch] : {std::tuple<std::string, std::string, int>{"LSTM of 128", recurrent, 16},
+                                             {"GoogLeNet", "googlenet", 1},
+                                             {"MobileNet v2", "mobilenet-v2", 1}}) {
+      CAPTURE(name);
+      const double small = lead(model, batch);
+      fmt::print("  Xeon Phi over Xeon: {}, batch {}: {:.2f}x\n", name, batch, small);
+      CHECK(small < 1.0);
+    }
     const double wide = lead("vgg16", 32);
-    const double small = lead("resnet18", 1);
-    fmt::print("  Xeon Phi over Xeon: VGG-16 batch 32 {:.2f}x, ResNet-18 batch 1 {:.2f}x\n", wide, small);
-    CHECK(small < 0.7 * wide);
+    fmt::print("  Xeon Phi over Xeon: VGG-16, batch 32: {:.2f}x\n", wide);
+    // What MKL's products of both reach of their peaks: 0.7 x 6.09 over 0.85 x 1.16 TFLOP/s, 4.3.
+    CHECK(wide > 2.0);
+    CHECK(wide < 4.4);
   }
 
-  TEST_CASE("a chip of a TPU v2 equals a V100 on ResNet-50 and a TPU v3 leads on large Transformers") {
+  TEST_CASE("a chip of a TPU v2 equals a V100 on ResNet-50") {
     // Dettmers, April 2019. One cloud TPU is four chips and stands beside four GPUs (FACTS.md 2), so a chip stands
     // beside a GPU. XLA joins batch norm and element-wise work on the TPU; the V100 runs PyTorch, whose tensors must be
     // turned for its matrix units. TensorFlow with tensors as those want them was faster: that ratio is printed, too.
     const OneCard v100{.gpu = "v100-sxm2", .model = "resnet50", .batch = 128, .precision = "fp16"};
-    const OneCard chip{.gpu = "tpu-v2",
-                       .model = "resnet50",
-                       .batch = 128,
-                       .precision = "bf16",
-                       .framework = "tensorflow-replicated-fused-norm"};
+    const OneCard chip{
+        .gpu = "tpu-v2", .model = "resnet50", .batch = 128, .precision = "bf16", .framework = "tensorflow-tpu"};
     OneCard torch = v100;
     torch.framework = "pytorch-ddp";
     const double rate = one_card(chip).throughput;
@@ -85,16 +97,42 @@ TEST_SUITE("validation") {
     print_beside("TPU v2 chip over V100 (TensorFlow), ResNet-50", 1.0, rate / one_card(v100).throughput);
     CHECK(equal >= 0.85);
     CHECK(equal <= 1.15);
-    // The guide's 56 % are not reached: a V100 does BERT-large at 40 % of its peak here, better than code of 2018 did.
-    // By chip a TPU v2 stays behind; of the TPU v3, on offer when the guide came out, the sign is right.
-    const double gpu =
-        one_card({.gpu = "v100-sxm2", .model = "bert-large", .batch = 8, .precision = "fp16"}).throughput;
+  }
+
+  TEST_CASE("a chip of a TPU is about 56 % faster than a V100 on large Transformers in TensorFlow") {
+    // Dettmers, April 2019: chip beside GPU as above. TensorFlow of the time writes a Transformer out in some hundred
+    // kernels a layer on a GPU, and XLA fuses them on a TPU. 16 bits were written by hand, with activations of 16 bits;
+    // the graph rewrite of 1.14, two months after the guide, leaves most of them in 32. Public code of BERT kept 32
+    // bits on the TPU and multiplied in one bf16 pass. The published ratio lies between the two ways of the GPU for a
+    // TPU v2; a TPU v3, on offer when the guide came out, is beyond it.
+    const auto rate = [](const std::string& gpu, const std::string& precision, const std::string& framework) {
+      return one_card({.gpu = gpu,
+                       .model = "bert-large",
+                       .batch = 8,
+                       .precision = precision,
+                       .framework = framework,
+                       .optimizer = "adamw"})
+          .throughput;
+    };
+    const double by_hand = rate("v100-sxm2-32gb", "fp16", "tensorflow-replicated");
+    const double mixed = rate("v100-sxm2-32gb", "fp16", "tensorflow-replicated-mixed");
     for (const std::string tpu : {"tpu-v2", "tpu-v3"}) {
-      const double lead =
-          one_card({.gpu = tpu, .model = "bert-large", .batch = 8, .precision = "bf16"}).throughput / gpu;
-      print_beside(fmt::format("{} chip over V100, BERT-large", tpu), 1.56, lead);
-      if (tpu == "tpu-v3") CHECK(lead > 1.0);
+      const double narrow = rate(tpu, "bf16", "tensorflow-tpu");
+      const double wide = rate(tpu, "tf32", "tensorflow-tpu");
+      print_beside(fmt::format("{} over V100, BERT-large, 16 bits by hand", tpu), 1.56, narrow / by_hand);
+      print_beside(fmt::format("{} with 32-bit tensors over V100, 16 bits by hand", tpu), 1.56, wide / by_hand);
+      print_beside(fmt::format("{} over V100, BERT-large, graph rewrite", tpu), 1.56, narrow / mixed);
+      CHECK(narrow > wide);
+      if (tpu == "tpu-v2") {
+        CHECK(std::abs(narrow / by_hand / 1.56 - 1.0) <= 0.20);
+        CHECK(wide / by_hand > 1.0);
+        CHECK(narrow / mixed > 1.56);
+      } else {
+        CHECK(narrow / by_hand > 1.56);
+      }
     }
+    // Without what is written out the TPU v2 would be behind: PyTorch has kernels for it.
+    CHECK(rate("tpu-v2", "bf16", "tensorflow-tpu") < rate("v100-sxm2-32gb", "fp16", "pytorch-ddp"));
   }
 
   TEST_CASE("narrow matrix products collapse as they are measured to") {
