@@ -85,8 +85,7 @@ UpdateCost update_cost(const StepBuilder& step, std::size_t role, std::int64_t t
       optimizer_update(job.optimizer, static_cast<std::int64_t>(parameters), tensors, job.precision,
                        has_master_weights(job.precision), update_habit(job.framework, job.optimizer));
   const double launches = job.framework.fused_optimizer ? 1.0 : static_cast<double>(tensors);
-  return {.host = host_update(job) * launches,
-          .compute = stream_time(step.gpu(role), kernel) * job.kernel_scale()};
+  return {.host = host_update(job) * launches, .compute = stream_time(step.gpu(role), kernel) * job.kernel_scale()};
 }
 
 RankTasks add_split_update(StepBuilder& step, const RankTasks& now) {

@@ -33,7 +33,6 @@ class PieceSums {
   /// nobody computes before (TensorFlow's variables).
   RankTasks add_pulls(RankTasks ready);
 
-
  private:
   struct Pull {
     GroupKind groups;

@@ -55,7 +55,8 @@ std::string limit_in_words(const Report& report) {
 
 std::vector<std::string> not_modelled(const Job& job, const ClusterSpec& spec) {
   if (job.transfer) {
-    return spec.background.empty() ? std::vector<std::string>{"other traffic on the links"} : std::vector<std::string>{};
+    return spec.background.empty() ? std::vector<std::string>{"other traffic on the links"}
+                                   : std::vector<std::string>{};
   }
   std::vector<std::string> left_out = {"cards that are broken or far slower than others of their kind"};
   if (!job.input) left_out.emplace_back("reading and preparing samples (no input: in the scenario)");

@@ -95,7 +95,7 @@ double slowest_rank(const Job& job, const ClusterSpec& spec) {
 Job slowed(Job job, double slowest) {
   job.slowest_scale = slowest;
   HostCost& host = job.framework.host;
-  for (Seconds HostCost::* const cost : kHostCosts) host.*cost = host.*cost * (host.shared ? 1.0 : slowest);
+  for (Seconds HostCost::*const cost : kHostCosts) host.*cost = host.*cost * (host.shared ? 1.0 : slowest);
   return job;
 }
 

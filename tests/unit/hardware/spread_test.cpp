@@ -7,7 +7,8 @@
 using namespace gpuscale;
 
 TEST_CASE("the largest of a few normal numbers has its textbook mean") {
-  // H. L. Harter, Expected values of normal order statistics, Biometrika 48 (1961); of two 1/sqrt(pi), of three 1.5/sqrt(pi).
+  // H. L. Harter, Expected values of normal order statistics, Biometrika 48 (1961); of two 1/sqrt(pi), of
+  // three 1.5/sqrt(pi).
   CHECK(expected_largest(1) == doctest::Approx(0).epsilon(1e-6));
   CHECK(expected_largest(2) == doctest::Approx(1 / std::sqrt(std::numbers::pi)).epsilon(1e-6));
   CHECK(expected_largest(3) == doctest::Approx(1.5 / std::sqrt(std::numbers::pi)).epsilon(1e-6));
