@@ -32,7 +32,9 @@ RankTasks NodeServers::add(const Bucket& bucket, GroupKind kind, int stage, cons
                            const RankTasks& ready) {
   RankTasks done = ready;
   for (Group& group : groups(kind, stage)) {
-    Tensor tensor{.exchange = exchange, .owner = bucket.owner};
+    Tensor tensor{.exchange = exchange,
+                  .owner = bucket.owner,
+                  .encoded = encoded_size(codec(exchange.codec), exchange.values, exchange.size)};
     if (exchange.values >= rule_.split_from) {
       tensor.servers.resize(group.servers.size());
       std::iota(tensor.servers.begin(), tensor.servers.end(), std::size_t{0});
@@ -73,22 +75,30 @@ std::vector<NodeServers::Group>& NodeServers::groups(GroupKind kind, int stage) 
   return groups_.emplace(std::pair(kind, stage), std::move(result)).first->second;
 }
 
-TaskId NodeServers::add_copies(const std::vector<Leg>& legs, const Tensor& tensor, std::span<const Participant> slowed,
-                               Seconds call, TaskId ready) {
+TaskId NodeServers::add_copies(const std::vector<Leg>& legs, const Tensor& tensor, Bytes amount,
+                               std::span<const Participant> slowed, Seconds call, TaskId ready) {
   if (legs.empty()) return ready;
-  const Exchange& exchange = tensor.exchange;
   const Transport& transport = step_.job.framework.transport;
   HopCollector collector(step_.cluster.topology, transport, Protocol::simple);
   for (const Leg& leg : legs) collector.add(leg.from, leg.to, leg.part);
   Hops hops = collector.take();
-  Transfer transfer{.amount = encoded_size(codec(exchange.codec), exchange.values, exchange.size),
+  Transfer transfer{.amount = amount,
                     .loads = std::move(hops.loads),
                     .cap = hops.cap,
                     .latency = call + hops.latency,
                     .slowdown = transport.interference,
-                    .label = exchange.label};
+                    .label = tensor.exchange.label};
   for (const Participant& rank : slowed) transfer.slowed_lanes.push_back(rank.compute);
   return step_.plan.add(transfer, {ready});
+}
+
+TaskId NodeServers::add_encode(const Tensor& tensor, const Participant& gpu, TaskId ready) {
+  const Exchange& exchange = tensor.exchange;
+  const Seconds time = encode_time(codec(exchange.codec), exchange.values, gpu.memory_bandwidth);
+  if (time.count() <= 0) return ready;
+  return step_.plan.add(
+      Work{.activity = Activity::exchange, .lane = gpu.compute, .duration = time, .label = exchange.codec_label},
+      {ready});
 }
 
 /// \returns when the sum of the box is in its host memory
@@ -105,17 +115,22 @@ TaskId NodeServers::add_box_sum(Box& box, const Tensor& tensor, const RankTasks&
     for (const Participant& rank : box.gpus) {
       if (rank.gpu != owner.gpu) legs.push_back({rank.gpu, owner.gpu});
     }
-    there = add_copies(legs, tensor, box.gpus, Seconds(), there);
+    there = add_copies(legs, tensor, exchange.size, box.gpus, Seconds(), there);
     there = step_.plan.add(Work{.activity = Activity::exchange,
                                 .lane = owner.compute,
                                 .duration = exchange.size * (others + 2.0) / owner.stream_bandwidth,
                                 .label = step_.plan.label("sum on the tensor's GPU")},
                            {there});
-    there = add_copies({{owner.gpu, box.memory}}, tensor, std::array{owner}, Seconds(), there);
+    there = add_encode(tensor, owner, there);
+    there = add_copies({{owner.gpu, box.memory}}, tensor, tensor.encoded, std::array{owner}, Seconds(), there);
   } else {
     std::vector<Leg> legs;
-    for (const Participant& rank : box.gpus) legs.push_back({rank.gpu, box.memory});
-    there = add_copies(legs, tensor, box.gpus, Seconds(), there);
+    RankTasks encoded;
+    for (const Participant& rank : box.gpus) {
+      legs.push_back({rank.gpu, box.memory});
+      encoded.push_back(add_encode(tensor, rank, there));
+    }
+    there = add_copies(legs, tensor, tensor.encoded, box.gpus, Seconds(), step_.plan.join(encoded));
     there = step_.plan.add(Work{.activity = Activity::exchange,
                                 .lane = box.processor,
                                 .duration = exchange.size * others / step_.job.framework.transport.server_rate,
@@ -140,7 +155,7 @@ TaskId NodeServers::add_round(const Group& group, const Tensor& tensor, TaskId i
       down.push_back({boxes[home].memory, boxes[box].memory, part});
     }
   }
-  const TaskId pushed = add_copies(up, tensor, {}, exchange.call, in_memory);
+  const TaskId pushed = add_copies(up, tensor, tensor.encoded, {}, exchange.call, in_memory);
   const double updates = step_.job.framework.optimizer_on_server ? server_passes(step_.job.optimizer) : 0.0;
   const double passes = static_cast<double>(boxes.size()) - 1.0 + updates;
   RankTasks summed;
@@ -152,18 +167,19 @@ TaskId NodeServers::add_round(const Group& group, const Tensor& tensor, TaskId i
                             .label = step_.plan.label("sum on the parameter server")},
                        {pushed}));
   }
-  return add_copies(down, tensor, {}, exchange.call, step_.plan.join(summed));
+  return add_copies(down, tensor, exchange.size, {}, exchange.call, step_.plan.join(summed));
 }
 
 void NodeServers::add_hand_out(const Box& box, const Tensor& tensor, TaskId ready, RankTasks& done) {
+  const Bytes size = tensor.exchange.size;
   const Participant& owner = box.gpus[tensor.owner % box.gpus.size()];
   const DeviceId from = on_gpus_ ? owner.gpu : box.memory;
-  if (on_gpus_) ready = add_copies({{box.memory, owner.gpu}}, tensor, std::array{owner}, Seconds(), ready);
+  if (on_gpus_) ready = add_copies({{box.memory, owner.gpu}}, tensor, size, std::array{owner}, Seconds(), ready);
   std::vector<Leg> legs;
   for (const Participant& rank : box.gpus) {
     if (rank.gpu != from) legs.push_back({from, rank.gpu});
   }
-  ready = add_copies(legs, tensor, box.gpus, Seconds(), ready);
+  ready = add_copies(legs, tensor, size, box.gpus, Seconds(), ready);
   for (const std::size_t rank : box.ranks) done[rank] = ready;
 }
 

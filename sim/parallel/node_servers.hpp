@@ -14,7 +14,7 @@ namespace gpuscale {
 /// on the GPU that owns it or on its CPU, brings the sum into host memory and sends it to the servers: equal parts of a
 /// large one to all, a small one whole to one. A server adds up what the boxes send, updates where the framework has
 /// it so, and sends it back; the box hands it to its GPUs the way it came. All copies of one tensor that leave at the
-/// same time go at one pace.
+/// same time go at one pace. A codec is for what goes up to the servers, from the GPU that has it to hand.
 class NodeServers {
  public:
   explicit NodeServers(StepBuilder& step);
@@ -46,12 +46,14 @@ class NodeServers {
   struct Tensor {
     const Exchange& exchange;
     std::size_t owner = 0;
+    Bytes encoded = {};                     ///< its size with the codec
     std::vector<std::size_t> servers = {};  ///< which have it; server s is in box s mod boxes
   };
 
   std::vector<Group>& groups(GroupKind kind, int stage);
-  TaskId add_copies(const std::vector<Leg>& legs, const Tensor& tensor, std::span<const Participant> slowed,
-                    Seconds call, TaskId ready);
+  TaskId add_copies(const std::vector<Leg>& legs, const Tensor& tensor, Bytes amount,
+                    std::span<const Participant> slowed, Seconds call, TaskId ready);
+  TaskId add_encode(const Tensor& tensor, const Participant& gpu, TaskId ready);
   TaskId add_box_sum(Box& box, const Tensor& tensor, const RankTasks& ready);
   /// Between boxes: up to the servers, added up there, and back. \returns when it is in the memory of each box
   TaskId add_round(const Group& group, const Tensor& tensor, TaskId in_memory);

@@ -38,6 +38,7 @@ struct Asked {
   ExchangeAlgorithm algorithm = ExchangeAlgorithm::parameter_server_gpu;
   double split_from = 1;
   int per_box = 1;
+  CodecKind codec = CodecKind::none;
 };
 
 double seconds(const Asked& asked, int boxes, int gpus) {
@@ -45,6 +46,7 @@ double seconds(const Asked& asked, int boxes, int gpus) {
   job.framework.exchange = {.algorithm = asked.algorithm,
                             .overlap = false,
                             .servers = BoxServers{.split_from = asked.split_from, .per_box = asked.per_box}};
+  job.parallel.exchange.codec = asked.codec;
   job.framework.transport.server_rate = BytesPerSecond(kServer);
   Topology topology = boxes_of(boxes, gpus);
   const std::vector<DeviceId> ranks(topology.gpus().begin(), topology.gpus().end());
@@ -85,6 +87,14 @@ TEST_SUITE("parallel") {
     const double four = seconds({}, 2, 4);
     const double sum = 3 * kTensor / perfect_card().memory_bandwidth.count();
     CHECK(four - alone == doctest::Approx(2 * 3 * kTensor / kSlot + sum).epsilon(0.02));
+  }
+
+  TEST_CASE("a codec is for what goes up to the servers") {
+    // Half of S into memory, half of S/2 over each adapter; back it comes as it is.
+    const double saved = kTensor / 2 / kSlot + kTensor / 4 / kNetwork;
+    const double encode = encode_time(codec(CodecKind::fp16), kTensor / 4, perfect_card().memory_bandwidth).count();
+    CHECK(seconds({}, 2, 1) - seconds({.codec = CodecKind::fp16}, 2, 1) ==
+          doctest::Approx(saved - encode).epsilon(1e-6));
   }
 
   TEST_CASE("on the CPU each card sends over its own slot and the processor adds up") {
