@@ -62,6 +62,11 @@ void CompletionHeap::take_due(Time now, std::vector<std::uint32_t>& flows) {
   refresh();
 }
 
+void CompletionHeap::erase(std::uint32_t flow) {
+  remove(position_[flow]);
+  position_[flow] = kAbsent;
+}
+
 void CompletionHeap::place(std::size_t position, Entry entry) {
   keys_[position] = entry.key;
   flows_[position] = entry.flow;

@@ -33,6 +33,9 @@ class CompletionHeap {
   /// in no particular order. Calls refresh().
   void take_due(Time now, std::vector<std::uint32_t>& flows);
 
+  /// Removes a flow that is in the heap, whenever it is due. refresh() has to follow.
+  void erase(std::uint32_t flow);
+
   /// Number of flows in the heap.
   [[nodiscard]] std::size_t size() const { return keys_.size(); }
 

@@ -63,12 +63,14 @@ FlowId FlowModel::start(Time now, std::span<const ChannelLoad> loads, Bytes amou
 void FlowModel::settle(Time now) {
   advance(now);
   remove_vacant();
+  changed_ = {};
   if (started_.empty() && left_.empty()) {
     completions_.refresh();
     return;
   }
   completions_.expect(started_.size(), progress_.size());
-  for (const RateSolver::Member& change : solver_.resolve(started_, left_)) {
+  changed_ = solver_.resolve(started_, left_);
+  for (const RateSolver::Member& change : changed_) {
     Progress& progress = progress_[change.flow];
     progress.remaining = remaining(change.flow, change.rate);
     progress.since = now;
@@ -91,6 +93,27 @@ void FlowModel::finish(Time now, std::vector<std::uint32_t>& tags) {
     tags.push_back(progress_[slot].tag);
     vacate(slot);
   }
+}
+
+Bytes FlowModel::stop(Time now, FlowId flow) {
+  advance(now);
+  check(started_.empty(), "a flow that is stopped has its rate");
+  const std::uint32_t slot = slot_of(flow);
+  const FlowTable::Flow& own = table_.flow(slot);
+  const Bytes left = remaining(slot, own.rate);
+  const std::span<const FlowTable::Load> loads = table_.loads(own);
+  for (std::size_t i = 0; i < loads.size(); ++i) usage_[loads[i].channel].sent -= table_.weight(own, i) * left;
+  completions_.erase(slot);
+  remove(slot);
+  return left;
+}
+
+bool FlowModel::holds(ChannelId channel, BytesPerSecond rate) const {
+  constexpr double kSame = 1e-9;
+  const FlowTable::Channel& own = table_.channel(channel.index());
+  if (own.load < own.capacity * (1.0 - kSame)) return false;
+  return std::ranges::all_of(own.members,
+                             [&](FlowTable::Slot slot) { return table_.flow(slot).rate <= rate * (1.0 + kSame); });
 }
 
 Bytes FlowModel::carried(ChannelId channel) const {

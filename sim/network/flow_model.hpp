@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -63,6 +64,29 @@ class FlowModel {
   /// in the order in which they started. \pre no completion before `now` was left out.
   void finish(Time now, std::vector<std::uint32_t>& tags);
 
+  /// Ends a flow before it is complete; rates are fair again after the next settle(). \pre settled, and no completion
+  /// before `now` was left out. \returns the bytes that are left
+  Bytes stop(Time now, FlowId flow);
+
+  /// Flows whose rate the last settle() changed, those that started among them. Valid until the next.
+  [[nodiscard]] std::span<const RateSolver::Member> changed() const { return changed_; }
+
+  /// Whether a channel would hold a flow of this rate that joins those on it: it is full, and none of them is faster.
+  /// \pre settled
+  [[nodiscard]] bool holds(ChannelId channel, BytesPerSecond rate) const;
+
+  /// Whether a flow shares some channel with one whose tag is as `wanted` says.
+  template <class Wanted>
+  [[nodiscard]] bool meets(FlowId flow, Wanted&& wanted) const {
+    return std::ranges::any_of(table_.loads(table_.flow(slot_of(flow))), [&](const FlowTable::Load& load) {
+      return std::ranges::any_of(table_.channel(load.channel).members,
+                                 [&](FlowTable::Slot slot) { return wanted(progress_[slot].tag); });
+    });
+  }
+
+  /// What the caller gave it.
+  [[nodiscard]] std::uint32_t tag(FlowId flow) const { return progress_[slot_of(flow)].tag; }
+
   /// Number of flows that are not finished.
   [[nodiscard]] std::size_t active() const { return completions_.size() + unsettled_; }
 
@@ -112,6 +136,7 @@ class FlowModel {
   std::vector<std::uint32_t> left_;     // channels that flows left since the last settle()
   std::vector<std::uint32_t> vacant_;   // channels whose `vacant` may be set
   std::vector<std::uint32_t> done_;
+  std::span<const RateSolver::Member> changed_;
   std::size_t unsettled_ = 0;  // flows neither settled nor complete
   std::uint32_t started_count_ = 0;
   Time now_;

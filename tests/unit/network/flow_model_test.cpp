@@ -245,4 +245,31 @@ TEST_SUITE("network") {
     Tags tags;
     CHECK_THROWS_AS(flows.finish(Time(200'000'000'000), tags), std::logic_error);
   }
+
+  TEST_CASE("a flow that is stopped leaves its bytes and its rate to others") {
+    FlowModel flows(Channels{1_GBps});
+    const FlowId first = flows.start(kStart, on(0), 10_MB, 1);
+    flows.start(kStart, on(0), 10_MB, 2);
+    flows.settle(kStart);
+    const Time later = kStart.after(4_ms);
+    CHECK(flows.stop(later, first).count() == doctest::Approx(8e6).epsilon(1e-12));
+    flows.settle(later);
+    CHECK(flows.active() == 1);
+    CHECK(flows.next_completion() == later.after(8_ms));
+    CHECK(flows.carried(ChannelId(0)).count() == doctest::Approx(4e6).epsilon(1e-12));
+  }
+
+  TEST_CASE("a channel would hold a flow that is as fast as any on it if it is full") {
+    FlowModel flows(Channels{1_GBps, 1_GBps});
+    const FlowId slow = flows.start(kStart, on(0), 10_MB, 1);
+    flows.start(kStart, on(0), 10_MB, 2);
+    flows.start(kStart, on(1), 10_MB, 3, 0.9_GBps);
+    flows.settle(kStart);
+    CHECK(flows.holds(ChannelId(0), flows.rate(slow)));
+    CHECK_FALSE(flows.holds(ChannelId(0), 0.4_GBps));  // it would be given as much as the others
+    CHECK_FALSE(flows.holds(ChannelId(1), 0.9_GBps));  // some is left
+    CHECK(flows.changed().size() == 3);
+    CHECK(flows.meets(slow, [](std::uint32_t tag) { return tag == 2; }));
+    CHECK_FALSE(flows.meets(slow, [](std::uint32_t tag) { return tag == 3; }));
+  }
 }
