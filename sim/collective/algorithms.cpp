@@ -35,6 +35,13 @@ constexpr std::array kAlgorithms = {
 
 std::span<const AlgorithmEntry> exchange_algorithms() { return kAlgorithms; }
 
+RankTasks add_by(const AlgorithmEntry& entry, Mover& mover, Collective what, Bytes size, const RankTasks& ready,
+                 Seconds extra) {
+  RankTasks done = entry.add(mover, what, size, ready, extra);
+  mover.finish();
+  return done;
+}
+
 bool can_do(const AlgorithmEntry& entry, Collective what, const RankGroup& group) {
   if (std::ranges::find(entry.collectives, what) == entry.collectives.end()) return false;
   const bool odd = entry.algorithm == ExchangeAlgorithm::halving_doubling && what != all_reduce;

@@ -24,6 +24,10 @@ struct AlgorithmEntry {
 
 std::span<const AlgorithmEntry> exchange_algorithms();
 
+/// Adds the moves of an algorithm, and what they are step by step.
+RankTasks add_by(const AlgorithmEntry& entry, Mover& mover, Collective what, Bytes size, const RankTasks& ready,
+                 Seconds extra = {});
+
 /// Whether an algorithm can do this on this group.
 bool can_do(const AlgorithmEntry& entry, Collective what, const RankGroup& group);
 

@@ -62,7 +62,7 @@ RankTasks add_moves(PlanBuilder& plan, const RankGroup& group, Collective what, 
   const auto entries = exchange_algorithms();
   const auto entry = std::ranges::find(entries, choice.algorithm, &AlgorithmEntry::algorithm);
   check(entry != entries.end(), "a chosen algorithm is in the table");
-  return entry->add(mover, what, wire, ready, extra);
+  return add_by(*entry, mover, what, wire, ready, extra);
 }
 
 /// Codes that cannot be summed at all: every rank's go to every other, which decodes and adds them.

@@ -81,7 +81,7 @@ Seconds time_alone(const RankGroup& group, Collective what, const Exchange& exch
   Exchange alone = plain(exchange.size, exchange.call);
   alone.fidelity = Fidelity::coupled;
   Mover mover(plan, group, alone, protocol, Company::none);
-  entry->add(mover, what, alone.size, RankTasks(group.size()), Seconds());
+  add_by(*entry, mover, what, alone.size, RankTasks(group.size()));
   return group.plan_time(std::move(plan).build());
 }
 

@@ -11,8 +11,6 @@ namespace {
 constexpr std::size_t kMostPieces = 8;
 /// Sums in switches stream: more pieces come nearer to that.
 constexpr std::size_t kMostPiecesOfSwitches = 16;
-/// Moves of so few copies are moved copy by copy where pieces overlap.
-constexpr std::size_t kMostCopies = 32;
 
 using enum Collective;
 
@@ -153,7 +151,6 @@ RankTasks add_hierarchical(Mover& mover, Collective what, Bytes size, const Rank
   const auto cost = [&first](bool overlaps) {
     MoveCost own = std::exchange(first, {});
     own.overlaps = overlaps;
-    own.copies_apart = overlaps ? kMostCopies : 0;
     return own;
   };
   for (std::size_t k = 0; k < pieces; ++k) {

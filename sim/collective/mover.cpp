@@ -15,21 +15,6 @@ constexpr std::size_t kMostParts = 32;
 /// Nor do the steps of a move that overlaps others stand apart if they are more transfers than this.
 constexpr std::size_t kMostStepsApart = 128;
 
-/// Ranks that a pattern touches.
-std::vector<bool> touched(const Pattern& pattern, std::size_t ranks) {
-  std::vector<bool> in(ranks, false);
-  for (const std::vector<Leg>& channel : pattern.channels) {
-    for (const Leg& leg : channel) in[leg.from] = in[leg.to] = true;
-  }
-  return in;
-}
-
-std::size_t count_legs(const Pattern& pattern) {
-  std::size_t count = 0;
-  for (const std::vector<Leg>& legs : pattern.channels) count += legs.size();
-  return count;
-}
-
 Seconds longest_walk(const std::vector<Leg>& legs, std::span<const Seconds> costs, std::size_t ranks,
                      std::size_t steps) {
   std::vector<Seconds> now(ranks);
@@ -145,9 +130,8 @@ Transfer Mover::transfer(const Hops& hops, Bytes bytes, Seconds latency) const {
 RankTasks Mover::move(const GroupPattern& pattern, std::size_t steps, Bytes bytes, const RankTasks& ready,
                       const MoveCost& cost) {
   if (steps == 0 || pattern.pattern.channels.empty()) return ready;
-  const bool few = company_ == Company::others && count_legs(pattern.pattern) * steps <= cost.copies_apart;
-  return exchange_.fidelity == Fidelity::stepwise || few ? move_stepwise(pattern, steps, bytes, ready, cost)
-                                                         : move_coupled(pattern, steps, bytes, ready, cost);
+  return exchange_.fidelity == Fidelity::stepwise ? move_stepwise(pattern, steps, bytes, ready, cost)
+                                                  : move_coupled(pattern, steps, bytes, ready, cost);
 }
 
 std::span<const GroupPattern> Mover::paced_parts(const GroupPattern& pattern, const MoveCost& cost) const {
@@ -162,12 +146,20 @@ std::span<const GroupPattern> Mover::paced_parts(const GroupPattern& pattern, co
 RankTasks Mover::move_coupled(const GroupPattern& pattern, std::size_t steps, Bytes bytes, const RankTasks& ready,
                               const MoveCost& cost) {
   const std::span<const GroupPattern> parts = paced_parts(pattern, cost);
-  const bool fine = company_ == Company::others && parts.size() * steps <= kMostStepsApart;
-  if (cost.overlaps && fine && steps > 1) {
-    RankTasks done = move_coupled(pattern, 1, bytes, ready, cost);
-    for (std::size_t step = 1; step < steps; ++step) done = move_coupled(pattern, 1, bytes, done, {});
-    return done;
-  }
+  const bool apart = cost.overlaps && company_ == Company::others && parts.size() * steps <= kMostStepsApart;
+  const std::size_t at_once = apart ? 1 : steps;
+  const TaskId first(plan_.size());
+  RankTasks done = move_parts(pattern, parts, at_once, bytes, ready, cost);
+  for (std::size_t step = at_once; step < steps; step += at_once)
+    done = move_parts(pattern, parts, at_once, bytes, done, {});
+  note_steps(
+      pattern, first, parts.size(), at_once, cost,
+      {.times = static_cast<std::uint32_t>(steps), .bytes = bytes, .opening = first_opening(pattern, steps, cost)});
+  return done;
+}
+
+RankTasks Mover::move_parts(const GroupPattern& pattern, std::span<const GroupPattern> parts, std::size_t steps,
+                            Bytes bytes, const RankTasks& ready, const MoveCost& cost) {
   const Hops& all = hops_of(pattern);
   RankTasks done = ready;
   for (const GroupPattern& part : parts) {
@@ -190,12 +182,18 @@ RankTasks Mover::move_coupled(const GroupPattern& pattern, std::size_t steps, By
   return done;
 }
 
-TaskId Mover::add_leg(const Leg& leg, const Hops& hops, Bytes bytes, Seconds extra, std::span<const TaskId> after) {
+Hops Mover::hops_of(const Leg& leg, const Hops& pattern) const {
   const DeviceId relay = leg.relay == kNoRank ? DeviceId() : group_.ranks()[leg.relay].gpu;
-  const Hops own = hop(group_.topology(), group_.ranks()[leg.from].gpu, group_.ranks()[leg.to].gpu, group_.transport(),
-                       protocol_, relay);
+  Hops own = hop(group_.topology(), group_.ranks()[leg.from].gpu, group_.ranks()[leg.to].gpu, group_.transport(),
+                 protocol_, relay);
+  own.cap = std::min(own.cap, pattern.ceiling(group_.topology()) * leg.weight);
+  return own;
+}
+
+TaskId Mover::add_leg(const Leg& leg, const Hops& hops, Bytes bytes, Seconds extra, std::span<const TaskId> after) {
+  const Hops own = hops_of(leg, hops);
   Transfer copy = transfer(own, bytes * leg.weight, std::max(Seconds(), own.latency + extra));
-  copy.cap = std::min(own.cap, hops.ceiling(group_.topology()) * leg.weight);
+  copy.cap = own.cap;
   slow(copy, group_.ranks()[leg.from]);
   return plan_.add(copy, after);
 }
@@ -204,6 +202,11 @@ Seconds Mover::latency_of(const GroupPattern& pattern, std::size_t steps, const 
   const Hops& hops = hops_of(pattern);
   if (cost.lock_step) return hops.latency * static_cast<double>(steps);
   return longest_walk(pattern.pattern, hops.steps, group_.size(), steps);
+}
+
+Seconds Mover::first_opening(const GroupPattern& pattern, std::size_t steps, const MoveCost& cost) const {
+  const Seconds latency = latency_of(pattern, steps, cost);
+  return opening(hops_of(pattern), latency, cost) - latency;
 }
 
 void Mover::pass_on(const std::vector<RankTasks>& settled, RankTasks& before, bool lock_step) {
@@ -221,8 +224,7 @@ void Mover::pass_on(const std::vector<RankTasks>& settled, RankTasks& before, bo
 RankTasks Mover::move_stepwise(const GroupPattern& pattern, std::size_t steps, Bytes bytes, const RankTasks& ready,
                                const MoveCost& cost) {
   const Hops& hops = hops_of(pattern);
-  const Seconds latency = latency_of(pattern, steps, cost);
-  const Seconds first = opening(hops, latency, cost) - latency;
+  const Seconds first = first_opening(pattern, steps, cost);
   RankTasks done = ready;
   std::vector<RankTasks> all(group_.size());
   for (const std::vector<Leg>& channel : pattern.pattern.channels) {

@@ -32,14 +32,18 @@ RankTasks Mover::pass_along(const GroupPattern& lines, Bytes bytes, const RankTa
   const Seconds latency = hops.latency * static_cast<double>(fill + 1);  // chunks follow each other without a pause
   const Seconds opened = opening(hops, latency, cost);
   if (exchange_.fidelity == Fidelity::coupled) {
-    // A leg is busy from some time of the fill on, the middle one from half of it on.
-    const Seconds half = chunk * (static_cast<double>(fill) / 2.0) / pace(lines);
-    Transfer whole = transfer(hops, bytes, opened + half);
+    // Each leg works all the time but for the fill, earlier or later.
+    const double steps = static_cast<double>(count + fill);
+    Transfer whole = transfer(hops, chunk * steps, opened);
+    for (ChannelLoad& load : whole.loads) load.weight *= static_cast<double>(count) / steps;
+    whole.cap = std::min(whole.cap, pace(lines));
     share_by_leg(whole, heaviest_leg(lines.pattern));
     for (const Participant& rank : group_.ranks()) slow(whole, rank);
     const TaskId moved = plan_.add(whole, ready);
-    const Work drain{.activity = Activity::exchange, .duration = half, .label = exchange_.label};
-    return RankTasks(group_.size(), plan_.add(drain, {moved}));
+    note_steps(
+        lines, moved, 1, count + fill, cost,
+        {.times = static_cast<std::uint32_t>(count), .bytes = chunk, .opening = opened - latency, .streams = true});
+    return RankTasks(group_.size(), moved);
   }
   const Seconds first = opened - latency;
   std::vector<RankTasks> arrived(group_.size());
@@ -77,6 +81,7 @@ RankTasks Mover::move(const SwitchWays& ways, const SwitchShares& shares, Bytes 
   const Hops both = hops_of(ways, shares);
   const Seconds before = opening(both, ways.figures.step * steps, cost);
   if (exchange_.fidelity == Fidelity::coupled) {
+    stay_coupled();
     Transfer whole = transfer(both, bytes, before);
     for (const Participant& rank : group_.ranks()) slow(whole, rank);
     return RankTasks(group_.size(), plan_.add(whole, ready));

@@ -48,6 +48,20 @@ class JoinedRanks {
 
 }  // namespace
 
+std::size_t count_legs(const Pattern& pattern) {
+  std::size_t count = 0;
+  for (const std::vector<Leg>& legs : pattern.channels) count += legs.size();
+  return count;
+}
+
+std::vector<bool> touched(const Pattern& pattern, std::size_t ranks) {
+  std::vector<bool> in(ranks, false);
+  for (const std::vector<Leg>& channel : pattern.channels) {
+    for (const Leg& leg : channel) in[leg.from] = in[leg.to] = true;
+  }
+  return in;
+}
+
 std::vector<Pattern> parts_of(const Pattern& pattern) {
   JoinedRanks joined(pattern);
   std::vector<Pattern> parts;

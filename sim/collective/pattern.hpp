@@ -27,6 +27,10 @@ struct Pattern {
   bool operator==(const Pattern&) const = default;
 };
 
+std::size_t count_legs(const Pattern& pattern);
+/// By rank, whether the pattern copies from or to it.
+std::vector<bool> touched(const Pattern& pattern, std::size_t ranks);
+
 /// What a pattern does among ranks that have nothing to do with the others, part by part in the order of their first
 /// legs: pairs that swap, rings of single boxes.
 std::vector<Pattern> parts_of(const Pattern& pattern);

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "collective/hops.hpp"
 #include "collective/pattern.hpp"
 #include "collective/switch_ways.hpp"
+#include "plan/stepped.hpp"
 #include "topology/topology.hpp"
 
 namespace gpuscale {
@@ -22,6 +24,8 @@ struct GroupPattern {
   mutable std::array<std::optional<Hops>, kProtocolNames.size()> hops = {};
   mutable std::array<std::optional<Hops>, kProtocolNames.size()> binding = {};  ///< see RankGroup::binding_hops()
   mutable std::vector<GroupPattern> parts = {};  ///< see parts_of(); empty until asked for
+  /// The same as steps of a plan, see Mover; empty until asked for.
+  mutable std::array<std::shared_ptr<const StepPattern>, kProtocolNames.size()> steps = {};
 };
 
 /// An algorithm and protocol for exchanges of one kind and size on one group.

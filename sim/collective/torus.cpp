@@ -8,9 +8,6 @@ namespace gpuscale {
 
 namespace {
 
-/// Moves of so few copies are moved copy by copy, as rings that follow each other cross at single ranks.
-constexpr std::size_t kMostCopies = 128;
-
 using Shape = std::vector<std::size_t>;
 
 /// Shapes of two or three dimensions of at least two, the most even first.
@@ -110,7 +107,7 @@ RankTasks add_torus(Mover& mover, Collective what, Bytes size, const RankTasks& 
   for (std::size_t first = 0; first < shape.size(); ++first) {
     moves.push_back(moves_of_part(shape, first, what, size / parts));
   }
-  MoveCost cost{.opens = true, .own = size / (group.count() * parts), .extra = extra, .copies_apart = kMostCopies};
+  MoveCost cost{.opens = true, .own = size / (group.count() * parts), .extra = extra};
   RankTasks done = ready;
   for (std::size_t phase = 0; phase < moves.front().size(); ++phase) {  // all parts move on together
     std::vector<RankTasks> moved;
@@ -118,7 +115,7 @@ RankTasks add_torus(Mover& mover, Collective what, Bytes size, const RankTasks& 
       moved.push_back(mover.move(part[phase].rings, part[phase].steps, part[phase].bytes, done, cost));
     }
     done = join_ranks(mover.plan(), moved);
-    cost = {.copies_apart = kMostCopies};
+    cost = {};
   }
   return done;
 }

@@ -171,6 +171,7 @@ GroupExchanges::Draft GroupExchanges::draft_of(const PlanBuilder& labels, const 
                                                const Build& build) const {
   PlanBuilder plan;
   plan.number_labels_from(labels.label_count());
+  if (folds_) plan.keep_no_steps();
   RankTasks ready;
   for (std::size_t i = 0; i < group.size() + other_lanes_.size(); ++i) plan.add_lane("");
   for (std::size_t i = 0; i < group.size(); ++i) ready.push_back(plan.add(Work{}));
@@ -234,6 +235,10 @@ std::vector<GroupExchanges::After> GroupExchanges::add_tasks(PlanBuilder& plan, 
     sort_unique(task.after);
     sketch.tasks.push_back(std::move(task));
   }
+  for (SteppedTasks steps : draft.plan.stepped()) {
+    steps.first = TaskId(steps.first.index() - members.size());
+    sketch.steps.push_back(std::move(steps));
+  }
   return stands;
 }
 
@@ -295,6 +300,10 @@ void GroupExchanges::add_sketch(PlanBuilder& plan, Sketch& sketch, const RankTas
                             after);
     }
     added.push_back(task.first);
+  }
+  for (SteppedTasks steps : sketch.steps) {
+    steps.first = added[steps.first.index()];
+    plan.add_steps(steps);
   }
   for (const auto& [role, end] : sketch.ends) done[role] = task_of(end);
 }

@@ -85,6 +85,7 @@ class GroupExchanges {
   /// An exchange of a class of groups, ready to be added again.
   struct Sketch {
     std::vector<SketchTask> tasks;
+    std::vector<SteppedTasks> steps;    ///< of these tasks, by number; only where nothing is folded
     std::map<std::size_t, After> ends;  ///< by role
   };
   /// A set, and which of its classes of groups.

@@ -79,6 +79,7 @@ TaskId PlanBuilder::add_again(TaskId like, std::span<const TaskId> requires_task
 }
 
 void PlanBuilder::merge_channels(std::span<const ChannelId> stands_for) {
+  plan_.stepped_.clear();
   std::map<std::uint32_t, std::uint32_t> merged;  // by first load: how many are left
   for (Task& task : plan_.tasks_) {
     if (task.load_count == 0) continue;
@@ -92,6 +93,35 @@ void PlanBuilder::merge_channels(std::span<const ChannelId> stands_for) {
     }
     task.load_count = position->second;
   }
+}
+
+void PlanBuilder::add_steps(TaskId first, SteppedExchange steps) {
+  using Moves = std::vector<std::uint32_t>;
+  const auto insert = [](Moves& moves, const Moves& others) {
+    for (const std::uint32_t move : others) {
+      if (std::ranges::find(moves, move) == moves.end()) moves.push_back(move);
+    }
+  };
+  constexpr std::uint32_t kNoMove = std::numeric_limits<std::uint32_t>::max();
+  std::vector<Moves> behind(plan_.tasks_.size() - first.index());  // by task: the moves whose end it stands for
+  std::vector<std::uint32_t> move_of(behind.size(), kNoMove);
+  for (std::uint32_t move = 0; move < steps.moves.size(); ++move) {
+    const SteppedMove& own = steps.moves[move];
+    std::fill_n(move_of.begin() + own.first_task, own.task_count(), move);
+    steps.tasks = own.first_task + own.task_count();
+  }
+  auto edge = std::ranges::lower_bound(edges_, first, {}, &Edge::to);
+  for (std::size_t task = 0; task < steps.tasks; ++task) {
+    const std::uint32_t move = move_of[task];
+    Moves& own = move == kNoMove ? behind[task] : steps.moves[move].after;
+    for (; edge != edges_.end() && edge->to.index() == first.index() + task; ++edge) {
+      if (edge->from >= first) insert(own, behind[edge->from.index() - first.index()]);
+    }
+    if (move == kNoMove) continue;
+    behind[task] = {move};
+    std::erase(own, move);
+  }
+  add_steps({first, std::make_shared<const SteppedExchange>(std::move(steps))});
 }
 
 GateId PlanBuilder::add_gate(double credit) {

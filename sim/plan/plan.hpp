@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "plan/stepped.hpp"
 #include "units/channel_load.hpp"
 #include "units/id.hpp"
 #include "units/quantity.hpp"
@@ -78,6 +80,12 @@ struct Task {
   static constexpr std::uint32_t kNoPass = std::numeric_limits<std::uint32_t>::max();
 };
 
+/// Tasks of a plan that are an exchange in coupled form, and the same step by step.
+struct SteppedTasks {
+  TaskId first = {};
+  std::shared_ptr<const SteppedExchange> steps = {};
+};
+
 /// A finished plan: acyclic, every id in range. Made by PlanBuilder.
 class Plan {
  public:
@@ -94,6 +102,8 @@ class Plan {
   [[nodiscard]] const GatePass& gate_pass(TaskId id) const { return passes_[task(id).pass]; }
   /// By gate, its credit.
   [[nodiscard]] std::span<const double> gates() const { return gates_; }
+  /// Exchanges that can be worked step by step, in the order of their tasks.
+  [[nodiscard]] std::span<const SteppedTasks> stepped() const { return stepped_; }
   [[nodiscard]] std::size_t lane_count() const { return lane_names_.size(); }
   [[nodiscard]] const std::string& lane_name(LaneId id) const { return lane_names_[id.index()]; }
 
@@ -104,6 +114,7 @@ class Plan {
   std::vector<LaneId> slowed_ = {};
   std::vector<GatePass> passes_ = {};
   std::vector<double> gates_ = {};
+  std::vector<SteppedTasks> stepped_ = {};
   std::vector<std::uint32_t> requirement_counts_ = {};
   std::vector<std::uint32_t> first_successor_ = {};
   std::vector<TaskId> successors_ = {};
@@ -129,6 +140,14 @@ class PlanBuilder {
   TaskId add(const GatePass& pass, std::span<const TaskId> requires_tasks);
   /// A task that takes no time: done when all it requires are.
   TaskId join(std::span<const TaskId> requires_tasks);
+
+  /// Says what the latest tasks are step by step; which moves follow which is seen from what their tasks require.
+  void add_steps(TaskId first, SteppedExchange steps);
+  /// Says that tasks are the same step by step as others that were added before. \pre they require each other alike
+  void add_steps(const SteppedTasks& tasks) { plan_.stepped_.push_back(tasks); }
+  /// Whether steps are of any use: not where one task stands for those of many ranks.
+  [[nodiscard]] bool keeps_steps() const { return keeps_steps_; }
+  void keep_no_steps() { keeps_steps_ = false; }
 
   TaskId add(const Work& work, std::initializer_list<TaskId> requires_tasks) {
     return add(work, std::span<const TaskId>(requires_tasks.begin(), requires_tasks.size()));
@@ -156,7 +175,8 @@ class PlanBuilder {
     TaskId to;
   };
   Plan plan_;
-  std::vector<Edge> edges_ = {};
+  std::vector<Edge> edges_ = {};  ///< by the task they lead to
+  bool keeps_steps_ = true;
   std::map<std::string, std::uint32_t> label_numbers_;
 };
 

@@ -2,7 +2,9 @@
 
 #include <array>
 #include <doctest/doctest.h>
+#include <memory>
 #include <stdexcept>
+#include <vector>
 
 using namespace gpuscale;
 
@@ -49,5 +51,28 @@ TEST_SUITE("plan") {
     PlanBuilder builder;
     const TaskId transfer = builder.add(Transfer{.amount = 1_MB});
     CHECK(std::move(builder).build().label(transfer).empty());
+  }
+
+  TEST_CASE("which moves of an exchange follow which is seen through joins") {
+    PlanBuilder builder;
+    const TaskId before = builder.add(Work{.duration = 1_us});
+    const auto pattern =
+        std::make_shared<const StepPattern>(2, std::vector<StepCopy>{{.from = 0, .to = 1}}, std::vector<ChannelLoad>());
+    const Transfer transfer{.amount = 1_MB};
+    const TaskId first = builder.add(transfer, {before});
+    const TaskId second = builder.add(transfer, {before});
+    const TaskId both = builder.join(std::array{first, second});
+    builder.add(transfer, {both});
+    const SteppedMove move{.pattern = pattern, .times = 1, .steps_of_task = 1};
+    SteppedExchange exchange{.moves = {move, move, move}};
+    for (const std::uint32_t i : {0U, 1U, 2U}) exchange.moves[i].first_task = i < 2 ? i : 3;
+    builder.add_steps(first, exchange);
+    const Plan plan = std::move(builder).build();
+    REQUIRE(plan.stepped().size() == 1);
+    const SteppedExchange& noted = *plan.stepped().front().steps;
+    CHECK(noted.tasks == 4);
+    CHECK(noted.moves[0].after.empty());
+    CHECK(noted.moves[1].after.empty());
+    CHECK(noted.moves[2].after == std::vector<std::uint32_t>{0, 1});
   }
 }
