@@ -7,6 +7,7 @@
 #include "engine/run.hpp"
 #include "execution/gates.hpp"
 #include "execution/lanes.hpp"
+#include "execution/stepping.hpp"
 #include "network/flow_model.hpp"
 #include "units/check.hpp"
 
@@ -18,7 +19,7 @@ enum class EventKind : std::uint32_t { work_done, transfer_starts, network_wakes
 
 struct Event {
   EventKind kind;
-  std::uint32_t subject;     ///< task; unused for network_wakes
+  std::uint32_t subject;     ///< task, or beyond those a copy of an exchange; unused for network_wakes
   std::uint32_t generation;  ///< an event of an older generation is void
 };
 
@@ -29,6 +30,12 @@ std::vector<BytesPerSecond> rates_of(std::span<const Channel> channels) {
   return rates;
 }
 
+template <class Value>
+void sort_unique(std::vector<Value>& values) {
+  std::ranges::sort(values);
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
 /// The channels that a plan loads, ascending.
 std::vector<ChannelId> channels_of(const Plan& plan) {
   std::vector<ChannelId> channels;
@@ -36,8 +43,7 @@ std::vector<ChannelId> channels_of(const Plan& plan) {
     if (!plan.task(TaskId(i)).is_transfer) continue;
     for (const ChannelLoad& load : plan.loads(TaskId(i))) channels.push_back(load.channel);
   }
-  std::ranges::sort(channels);
-  channels.erase(std::unique(channels.begin(), channels.end()), channels.end());
+  sort_unique(channels);
   return channels;
 }
 
@@ -53,21 +59,26 @@ class Execution {
  public:
   Execution(const Plan& plan, const Topology& topology)
       : plan_(plan),
+        channels_(topology.channels()),
         channel_count_(topology.channels().size()),
         flows_(rates_of(topology.channels())),
         lanes_(plan),
         gates_(plan),
+        stepping_(plan),
         waiting_for_(plan.size()) {
     timeline_.tasks.resize(plan.size());
   }
 
   /// Knows these channels only, which have to be all that the plan loads; the timeline then has no channels.
+  /// \pre the plan has no exchanges that can be worked step by step
   Execution(const Plan& plan, const Topology& topology, std::vector<ChannelId> used)
       : plan_(plan),
+        channels_(topology.channels()),
         channel_count_(0),
         flows_(rates_of(topology.channels(), used)),
         lanes_(plan),
         gates_(plan),
+        stepping_(plan),
         waiting_for_(plan.size()),
         used_(std::move(used)) {
     timeline_.tasks.resize(plan.size());
@@ -93,7 +104,11 @@ class Execution {
         if (event.generation == lanes_.generation(TaskId(event.subject))) finish_work(TaskId(event.subject), now);
         return;
       case EventKind::transfer_starts:
-        start_flow(TaskId(event.subject), now);
+        if (event.subject >= plan_.size()) {
+          start_copy(event.subject, now);
+        } else {
+          start_flow(TaskId(event.subject), now);
+        }
         return;
       case EventKind::network_wakes:
         if (event.generation == network_generation_) finish_flows(now);
@@ -103,6 +118,7 @@ class Execution {
 
   void end_of_instant(Time now) {
     flows_.settle(now);
+    take_apart(now);
     const Time next = flows_.next_completion();
     if (next == kNever && flows_.active() > 0) throw RunTooLong();
     if (next == announced_ || next == kNever) return;
@@ -120,6 +136,12 @@ class Execution {
     const Task& task = plan_.task(id);
     if (task.is_transfer) {
       begin(id, now, because_of);
+      stepping_.begin(id, now.after(task.duration));
+      if (stepping_.is_stepped(id)) {
+        change_speed(id, now, 1);
+        go_on(stepping_.exchange_of(id), now);
+        return;
+      }
       push(now.after(task.duration), {EventKind::transfer_starts, static_cast<std::uint32_t>(id.index()), 0});
     } else if (passes_gate(id) ? gates_.enqueue(id) : lanes_.enqueue(id)) {
       begin_work(id, now, because_of);
@@ -153,13 +175,62 @@ class Execution {
   }
 
   void start_flow(TaskId id, Time now) {
+    if (stepping_.is_stepped(id)) return;  // its copies are under way
     const Task& task = plan_.task(id);
     change_speed(id, now, 1);
     if (task.amount.count() <= 0 || (task.load_count == 0 && task.cap.count() == kUnlimited)) {
       end_transfer(id, now);
       return;
     }
-    flows_.start(now, loads_of(id), task.amount, static_cast<std::uint32_t>(id.index()), task.cap);
+    const FlowId flow = flows_.start(now, loads_of(id), task.amount, static_cast<std::uint32_t>(id.index()), task.cap);
+    stepping_.flow(id, flow);
+    if (stepping_.exchange_of(id) != Stepping::kNone) flowing_.push_back(id);
+  }
+
+  /// Exchanges whose copies would not go at one pace from now on are worked copy by copy.
+  void take_apart(Time now) {
+    if (!stepping_.any()) return;
+    for (;;) {
+      for (const RateSolver::Member& change : flows_.changed()) {
+        const std::uint32_t tag = flows_.tag(FlowId(change.flow));
+        if (tag < plan_.size() && stepping_.exchange_of(TaskId(tag)) != Stepping::kNone) flowing_.emplace_back(tag);
+      }
+      sort_unique(flowing_);
+      std::vector<std::uint32_t> parting;
+      for (const TaskId id : flowing_) {
+        if (stepping_.is_stepped(id) || !stepping_.would_part(id, flows_, channels_)) continue;
+        parting.push_back(stepping_.exchange_of(id));
+      }
+      sort_unique(parting);
+      for (const std::uint32_t exchange : parting) {
+        for (const TaskId waiting : stepping_.take_apart(exchange, now, flows_)) change_speed(waiting, now, 1);
+      }
+      flowing_.clear();
+      if (parting.empty()) return;
+      for (const std::uint32_t exchange : parting) go_on(exchange, now);
+      flows_.settle(now);
+    }
+  }
+
+  /// Starts what copies of an exchange may start, and ends what tasks they make up.
+  void go_on(std::uint32_t exchange, Time now) {
+    for (const Stepping::Copy& copy : stepping_.take_starts(exchange)) {
+      const auto subject = static_cast<std::uint32_t>(plan_.size() + copy.number);
+      if (copy.latency.count() > 0) {
+        push(now.after(copy.latency), {EventKind::transfer_starts, subject, 0});
+      } else {
+        start_copy(subject, now);
+      }
+    }
+    for (const TaskId ended : stepping_.take_ended(exchange)) end_transfer(ended, now);
+  }
+
+  void start_copy(std::uint32_t subject, Time now) {
+    const auto number = static_cast<std::uint32_t>(subject - plan_.size());
+    const std::span<const ChannelLoad> loads = stepping_.loads(number);
+    const BytesPerSecond cap = stepping_.copy(number).cap;
+    const bool at_once = loads.empty() && cap.count() == kUnlimited;
+    flows_.start(now, loads, at_once ? Bytes() : stepping_.amount(number), subject, cap);
   }
 
   std::span<const ChannelLoad> loads_of(TaskId id) {
@@ -176,11 +247,18 @@ class Execution {
     announced_ = kNever;
     finished_.clear();
     flows_.finish(now, finished_);
-    for (const std::uint32_t subject : finished_) end_transfer(TaskId(subject), now);
+    for (const std::uint32_t subject : finished_) {
+      if (subject < plan_.size()) {
+        end_transfer(TaskId(subject), now);
+      } else {
+        go_on(stepping_.finish(static_cast<std::uint32_t>(subject - plan_.size())), now);
+      }
+    }
   }
 
   void end_transfer(TaskId id, Time now) {
     change_speed(id, now, -1);
+    stepping_.end(id);
     finish(id, now);
   }
 
@@ -211,14 +289,17 @@ class Execution {
   static constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
   const Plan& plan_;
+  std::span<const Channel> channels_;
   std::size_t channel_count_;
   FlowModel flows_;
   Lanes lanes_;
   Gates gates_;
+  Stepping stepping_;
   EventQueue<Event> queue_;
   std::vector<std::uint32_t> waiting_for_;
   std::vector<std::uint32_t> finished_;
-  std::vector<ChannelId> used_ = {};          ///< empty: all
+  std::vector<TaskId> flowing_ = {};  ///< of exchanges that can be worked step by step, with a rate of this instant
+  std::vector<ChannelId> used_ = {};  ///< empty: all
   std::vector<ChannelLoad> renumbered_ = {};  ///< of the flow that starts
   Time announced_ = kNever;
   std::uint32_t network_generation_ = 0;
@@ -232,7 +313,7 @@ Timeline execute(const Plan& plan, const Topology& topology) { return Execution(
 
 Seconds plan_time(const Plan& plan, const Topology& topology) {
   std::vector<ChannelId> used = channels_of(plan);
-  if (used.empty()) return execute(plan, topology).end.since_start();
+  if (used.empty() || !plan.stepped().empty()) return execute(plan, topology).end.since_start();
   return Execution(plan, topology, std::move(used)).run().end.since_start();
 }
 
