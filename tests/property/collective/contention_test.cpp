@@ -40,19 +40,11 @@ struct Others {
   bool steady;
 };
 
-/// What the coupled form may be off by: a hundredth, and beyond that what one pace for ranks that wait for each other
-/// cannot say.
-///   - A leg of a line begins to work while the line fills and ends while it drains, each at its own time; coupled all
-///     do so at half of either. Traffic that begins or ends just then is met or missed: half the chunks of the fill out
-///     of 512.
-///   - Ranks of a ring before and behind a slow link end at different times, and what follows between boxes begins
-///     earlier on some: felt where pieces overlap on the same links.
-double tolerance(const AlgorithmEntry& entry, Collective what, int ranks, const Others& others) {
-  constexpr double kChunks = 512.0;
-  if (entry.algorithm == ExchangeAlgorithm::ring && (what == Collective::broadcast || what == Collective::reduce))
-    return 0.01 + (others.steady ? 0.0 : (ranks - 2) / 2.0 / kChunks);
-  if (entry.algorithm != ExchangeAlgorithm::hierarchical) return 0.01;
-  return others.steady || others.count == 1 ? 0.02 : 0.1;
+/// What the coupled form may be off by. Most are off by latency only, which it pays before its first byte. Sums in
+/// switches keep one pace, and moves of a hierarchical exchange meet each other as well.
+double tolerance(ExchangeAlgorithm algorithm) {
+  const bool keeps_pace = algorithm == ExchangeAlgorithm::in_switch || algorithm == ExchangeAlgorithm::hierarchical;
+  return keeps_pace ? 0.01 : 0.0025;
 }
 
 /// Every algorithm and collective, each in 40 random cases.
@@ -71,13 +63,14 @@ void for_random_cases(unsigned seed, const Others& others, Check&& check) {
         const std::string which = case_name(entry, what, ranks);
         CAPTURE(which);
         CAPTURE(i);
-        check(entry, what, ranks, excess(entry, what, machine, beside));
+        check(entry.algorithm, excess(entry, what, machine, beside));
       }
     }
   }
 }
 
-/// By how much a coupled ring is slower than one of steps whose data goes round in so many loops.
+/// By how much a ring at one pace, as one of too many copies to be worked, is slower than one of steps whose data goes
+/// round in so many loops.
 double excess_in_loops(std::size_t loops, const Machine& machine, const std::vector<Transfer>& others) {
   const auto time = [&](Fidelity fidelity) {
     PlanBuilder plan;
@@ -100,36 +93,21 @@ double excess_in_loops(std::size_t loops, const Machine& machine, const std::vec
 
 TEST_SUITE("collective") {
   TEST_CASE("coupled is within a hundredth of stepwise beside another transfer for every algorithm") {
-    constexpr Others kOthers{.count = 1, .steady = false};
-    for_random_cases(1, kOthers, [&](const AlgorithmEntry& entry, Collective what, int ranks, double off) {
-      CHECK(std::abs(off) <= tolerance(entry, what, ranks, kOthers));
-    });
+    for_random_cases(1, {.count = 1, .steady = false},
+                     [](ExchangeAlgorithm algorithm, double off) { CHECK(std::abs(off) <= tolerance(algorithm)); });
   }
 
   TEST_CASE("coupled is within a hundredth of stepwise beside steady traffic on four links for every algorithm") {
-    constexpr Others kOthers{.count = 4, .steady = true};
-    for_random_cases(2, kOthers, [&](const AlgorithmEntry& entry, Collective what, int ranks, double off) {
-      CHECK(std::abs(off) <= tolerance(entry, what, ranks, kOthers));
-    });
+    for_random_cases(2, {.count = 4, .steady = true},
+                     [](ExchangeAlgorithm algorithm, double off) { CHECK(std::abs(off) <= tolerance(algorithm)); });
   }
 
-  TEST_CASE("beside traffic that comes and goes on four links coupled adds up delays that steps absorb") {
-    // It goes at the pace of its slowest link at every instant. Steps let a rank run ahead of a slow link by as many
-    // steps as it is legs away, and so meet the next delay elsewhere while they wait anyway. Whoever meets all others
-    // in a step or keeps to their pace cannot: switches that sum, trees, pairs that swap.
-    constexpr Others kOthers{.count = 4, .steady = false};
-    for_random_cases(3, kOthers, [&](const AlgorithmEntry& entry, Collective what, int ranks, double off) {
-      CHECK(off >= -tolerance(entry, what, ranks, kOthers));
-      const bool in_pace =
-          entry.algorithm == ExchangeAlgorithm::in_switch || entry.algorithm == ExchangeAlgorithm::double_tree;
-      const bool in_pairs = entry.algorithm == ExchangeAlgorithm::halving_doubling ||
-                            entry.algorithm == ExchangeAlgorithm::direct ||
-                            entry.algorithm == ExchangeAlgorithm::one_shot;
-      CHECK(off <= (in_pace ? 0.01 : in_pairs ? 0.1 : 0.5));
-    });
+  TEST_CASE("coupled is within a hundredth of stepwise beside traffic that comes and goes for every algorithm") {
+    for_random_cases(3, {.count = 4, .steady = false},
+                     [](ExchangeAlgorithm algorithm, double off) { CHECK(std::abs(off) <= tolerance(algorithm)); });
   }
 
-  TEST_CASE("the more loops a ring makes the less its steps can absorb that coupled adds up") {
+  TEST_CASE("the more loops a ring makes the less its steps can absorb that one pace adds up") {
     // A rank runs ahead by the steps of half a loop at most.
     std::mt19937 random(3);
     for (int i = 0; i < 40; ++i) {

@@ -94,7 +94,7 @@ inline Run run_exchange(const AlgorithmEntry& entry, Collective what, const Topo
   exchange.values = size.count() / 4.0;
   exchange.fidelity = fidelity;
   Mover mover(plan, group, exchange, Protocol::simple);
-  const RankTasks done = entry.add(mover, what, size, RankTasks(group.size()), Seconds());
+  const RankTasks done = add_by(entry, mover, what, size, RankTasks(group.size()));
   plan.join(done);
   Run run{std::move(plan).build(), {}};
   run.timeline = execute(run.plan, machine);
