@@ -171,7 +171,7 @@ GroupExchanges::Draft GroupExchanges::draft_of(const PlanBuilder& labels, const 
                                                const Build& build) const {
   PlanBuilder plan;
   plan.number_labels_from(labels.label_count());
-  if (folds_) plan.keep_no_steps();
+  if (folds_ || !labels.keeps_steps()) plan.keep_no_steps();
   RankTasks ready;
   for (std::size_t i = 0; i < group.size() + other_lanes_.size(); ++i) plan.add_lane("");
   for (std::size_t i = 0; i < group.size(); ++i) ready.push_back(plan.add(Work{}));

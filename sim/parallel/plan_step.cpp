@@ -194,6 +194,7 @@ PlannedStep plan_step(const Job& job, const ClusterSpec& spec, const Cluster& cl
   std::size_t undivided = 0;
   ModelWork work = work_of_passes(job, grid, batch, undivided);
   PlanBuilder plan;
+  if (!job.parallel.fold) plan.keep_no_steps();  // what a folded step, which stays coupled, is compared with
   Ranks ranks = add_ranks(plan, job, spec, cluster, grid, kinds, roles);
   StepBuilder step{.job = job,
                    .spec = spec,
