@@ -139,7 +139,6 @@ ModelWork rank_work(const Job& job, const RankGrid& grid, std::int64_t samples) 
                           .precision = job.precision,
                           .sequence = job.sequence,
                           .fused_elementwise = job.framework.fused_elementwise,
-                          .separate_norm = job.framework.separate_norm,
                           .written_out = job.framework.written_out,
                           .convolution = job.framework.convolution,
                           .wide_loss = job.framework.wide_loss,

@@ -89,7 +89,6 @@ struct Framework {
   WrittenOutOperators written_out = {};  ///< what it has no kernels for; a compiler fuses these, too
   std::array<std::optional<WrittenOutUpdate>, kOptimizerNames.size()> written_out_update = {};  ///< by optimizer
   ConvolutionHabit convolution = {};  ///< how it calls the convolution library
-  bool separate_norm = false;         ///< batch norm is made of element-wise operators, not one kernel
   /// Rate at which one thread of a node hands the samples of all its GPUs over before a step begins, beside nothing:
   /// copies of arrays in host memory. Then they are copied to the GPUs. Empty: samples are there.
   std::optional<BytesPerSecond> feed = {};

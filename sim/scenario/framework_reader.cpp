@@ -114,7 +114,6 @@ Framework read_framework(const YamlValue& value, const std::string& path, Readin
   read_convolution(reader, framework.convolution);
   framework.optimizer_on_server = reader.boolean_or("optimizer_on_server", false);
   framework.blocking_sends = reader.boolean_or("blocking_sends", true);
-  framework.separate_norm = reader.boolean_or("separate_norm", false);
   if (reader.find("feed") != nullptr) framework.feed = reader.quantity<BytesPerSecond>("feed");
   framework.sub_batches_in_turn = reader.boolean_or("sub_batches_in_turn", false);
   framework.gradients_fp32 = reader.boolean_or("gradients_fp32", false);

@@ -275,7 +275,6 @@ constexpr auto kSchema = std::to_array<SchemaKey>({
     {"framework.fused.optimizer", "true or false", "false", "one kernel updates all tensors"},
     {"framework.optimizer_on_server", "true or false", "false", "who sums a tensor updates it: a parameter server"},
     {"framework.written_out", "name, path or map: tensorflow-1", "a kernel for each", "operators made of simpler ones; workloads/README.md has the grammar"},
-    {"framework.separate_norm", "true or false", "false", "batch norm is made of element-wise operators, not one kernel"},
     {"framework.feed", "rate, as 1.7 GB/s", "samples are there", "at which an interpreter hands over samples before each step"},
     {"framework.sub_batches_in_turn", "true or false", "false", "a sub-batch of split layers goes forward and back before the next computes"},
     {"framework.blocking_sends", "true or false", "true", "a pipeline stage waits for what it sends"},

@@ -33,7 +33,6 @@ struct LowerOptions {
   Precision precision = Precision::fp32;      ///< of the arithmetic; sets the size of activations
   std::optional<std::int64_t> sequence = {};  ///< replaces the model's sequence length
   bool fused_elementwise = false;             ///< element-wise operators join a neighbour, as a graph compiler does
-  bool separate_norm = false;                 ///< batch norm is made of element-wise operators, not one kernel
   WrittenOutOperators written_out = {};       ///< what the framework makes of simpler operators, unless they are fused
   ConvolutionHabit convolution = {};          ///< how the framework calls the convolution library
   bool wide_loss = false;                     ///< the loss works on an fp32 copy of the scores and makes fp32 errors

@@ -25,19 +25,6 @@ bool has_numbers(Lowering& lowering, const LayerSpec& spec, ValueId in) {
   return false;
 }
 
-/// Passes over the tensor of a batch norm. One kernel reads the input twice and writes the output; backward it reads
-/// input and errors twice and writes errors. Of separate operators (tf.nn.moments and tf.nn.batch_normalization with
-/// their gradients in TensorFlow's nn_impl.py, math_grad.py and array_grad.py) forward: mean 1, squared difference 2,
-/// its mean 1, scale 2, shift 2. Backward: sum of errors 1, scaled errors 2, their product with the input 3 and its sum
-/// 1, the variance's part (tile 1, division 2, difference 2, twice it 2, product 3), the mean's (tile 1, division 2),
-/// and the sum of the three 4.
-struct NormPasses {
-  double forward = 3.0;
-  double backward = 5.0;
-};
-
-NormPasses norm_passes(bool separate) { return separate ? NormPasses{.forward = 8.0, .backward = 24.0} : NormPasses{}; }
-
 Lowered lower_batch_norm(Lowering& lowering, const LayerSpec& spec, ValueId in) {
   const Shape from = lowering.shape(in);
   if (from.kind == ShapeKind::tokens) {
@@ -48,9 +35,13 @@ Lowered lower_batch_norm(Lowering& lowering, const LayerSpec& spec, ValueId in) 
   Draft draft(lowering, spec, in);
   draft.parameter("weight", channels);
   draft.parameter("bias", channels);
-  const Bytes tensor = lowering.bytes(number_count(from));
-  const NormPasses passes = norm_passes(lowering.options().separate_norm);
-  draft.stream(passes.forward * tensor, passes.backward * tensor);
+  if (const std::optional<WrittenOut>& form = lowering.written_out().batch_norm) {
+    draft.written_out(*form, number_count(from) * lowering.batch());
+  } else {
+    // One kernel reads the input twice and writes the output; backward it reads input and errors twice, writes errors.
+    const Bytes tensor = lowering.bytes(number_count(from));
+    draft.stream(3.0 * tensor, 5.0 * tensor);
+  }
   draft.save(in);
   draft.save(2.0 * channels * Bytes(4));  // mean and deviation of the batch
   return draft.finish(from);

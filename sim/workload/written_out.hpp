@@ -36,6 +36,7 @@ struct WrittenOutOperators {
   std::optional<WrittenOut> gelu = {};       ///< by error function
   std::optional<WrittenOut> gelu_tanh = {};  ///< by hyperbolic tangent, as published code of BERT and GPT-2 has it
   std::optional<WrittenOut> silu = {};
+  std::optional<WrittenOut> batch_norm = {};
   std::optional<WrittenOut> layer_norm = {};
   std::optional<WrittenOut> rms_norm = {};
   std::optional<WrittenOut> dropout = {};  ///< of hidden tensors and of attention's probabilities
@@ -52,15 +53,16 @@ struct WrittenOutName {
   std::optional<WrittenOut> WrittenOutOperators::*operators;
 };
 
-inline constexpr std::array<WrittenOutName, 9> kWrittenOutNames = {{{"gelu", &WrittenOutOperators::gelu},
-                                                                    {"gelu_tanh", &WrittenOutOperators::gelu_tanh},
-                                                                    {"silu", &WrittenOutOperators::silu},
-                                                                    {"layer_norm", &WrittenOutOperators::layer_norm},
-                                                                    {"rms_norm", &WrittenOutOperators::rms_norm},
-                                                                    {"dropout", &WrittenOutOperators::dropout},
-                                                                    {"scores", &WrittenOutOperators::scores},
-                                                                    {"heads", &WrittenOutOperators::heads},
-                                                                    {"bias", &WrittenOutOperators::bias}}};
+inline constexpr std::array<WrittenOutName, 10> kWrittenOutNames = {{{"gelu", &WrittenOutOperators::gelu},
+                                                                     {"gelu_tanh", &WrittenOutOperators::gelu_tanh},
+                                                                     {"silu", &WrittenOutOperators::silu},
+                                                                     {"batch_norm", &WrittenOutOperators::batch_norm},
+                                                                     {"layer_norm", &WrittenOutOperators::layer_norm},
+                                                                     {"rms_norm", &WrittenOutOperators::rms_norm},
+                                                                     {"dropout", &WrittenOutOperators::dropout},
+                                                                     {"scores", &WrittenOutOperators::scores},
+                                                                     {"heads", &WrittenOutOperators::heads},
+                                                                     {"bias", &WrittenOutOperators::bias}}};
 
 /// Its kernels for a tensor of this many numbers, as one stream each way. `precision` is that of the training.
 StreamKernel forward_stream(const WrittenOut& form, double numbers, Precision precision);

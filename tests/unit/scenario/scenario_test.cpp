@@ -98,7 +98,6 @@ TEST_SUITE("scenario") {
     CHECK(scenario.job.framework.exchange.owner == TensorOwner::largest_first);
     CHECK(scenario.job.framework.exchange.servers == BoxServers{.split_from = 1000, .per_box = 2, .in_turn = true});
     CHECK(scenario.job.framework.feed == BytesPerSecond(1.7e9));
-    CHECK(scenario.job.framework.separate_norm);
     CHECK(scenario.cluster.gpu.own_host == 0.5);
     const WrittenOut gelu{.forward = 18,
                           .backward = 26,

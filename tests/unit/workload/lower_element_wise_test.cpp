@@ -66,10 +66,11 @@ TEST_SUITE("workload") {
   }
 
   TEST_CASE("a batch norm of separate operators moves each of their tensors") {
-    // Forward: mean 1, squared difference 2, its mean 1, scale 2, shift 2. Backward 24: see norm_passes().
+    // Forward: mean 1, squared difference 2, its mean 1, scale 2, shift 2.
+    const WrittenOut form{.forward = 8, .backward = 24, .forward_kernels = 10, .backward_kernels = 21};
     const auto conv = ConvolutionLayer{.out = 16, .kernel = {3, 3}, .padding = {1, 1}, .bias = false};
     const std::vector<LayerSpec> layers = {{conv}, {NormLayer{NormKind::batch_norm}}, {FlattenLayer{}}};
-    const ModelWork work = lowered(image(16, 8, 8), layers, {.separate_norm = true});
+    const ModelWork work = lowered(image(16, 8, 8), layers, {.written_out = {.batch_norm = form}});
     const Bytes tensor(4.0 * 16 * 8 * 8);
     CHECK(moved(work.layers[1].forward) == 8.0 * tensor);
     CHECK(moved(work.layers[1].backward) == 24.0 * tensor);
