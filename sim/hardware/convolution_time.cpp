@@ -177,13 +177,17 @@ void offer_all(const Gpu& gpu, const ConvolutionKernel& kernel, const Convolutio
 
 ConvolutionChoice choose_convolution(const Gpu& gpu, const ConvolutionKernel& kernel, Precision precision) {
   const ConvolutionShape shape = shape_of(kernel);
-  const Bytes limit = kernel.habit.workspace;
+  const Bytes turned = turned_tensors(gpu, kernel, shape, precision);
+  const bool on_units = on_matrix_units(gpu, precision);
+  // Only 16-bit numbers can do without being turned, on vector units.
+  const bool unavoidable = !on_units || storage_size(precision) != Bytes(2);
+  const Bytes limit = kernel.habit.workspace + (unavoidable ? turned : Bytes());
   Chooser chooser(traffic_time(gpu, least_traffic(kernel, precision), gpu.family.convolution.memory), limit);
   offer_all(gpu, kernel, shape, precision, chooser);
   // tf32 only permits the matrix units: the library may find an fp32 kernel faster. Where there is no room to turn the
   // tensors for the matrix units, vector units take them as they are.
-  const bool leaves = precision == Precision::tf32 || turned_tensors(gpu, kernel, shape, precision) > limit;
-  if (leaves && on_matrix_units(gpu, precision)) offer_all(gpu, kernel, shape, Precision::fp32, chooser);
+  const bool leaves = precision == Precision::tf32 || turned > limit;
+  if (leaves && on_units) offer_all(gpu, kernel, shape, Precision::fp32, chooser);
   ConvolutionChoice choice = chooser.best();
   choice.time += gpu.family.launch;
   return choice;

@@ -194,6 +194,20 @@ TEST_SUITE("hardware") {
     CHECK(convolution_time(card, product, Precision::fp32) == first);
   }
 
+  TEST_CASE("tensors that have to be turned are turned however little memory there is") {
+    const Gpu card = round_card();
+    for (const Precision precision : {Precision::fp32, Precision::tf32}) {
+      CAPTURE(name(precision));
+      ConvolutionKernel layer = square(32, 64, 128, 28, 3);
+      layer.habit.workspace = Bytes();
+      const Seconds lies_right = convolution_time(card, layer, precision);
+      layer.habit.channels_last = true;
+      const Bytes tensors(32.0 * 28 * 28 * (64 + 128) * 4);
+      CHECK((convolution_time(card, layer, precision) - lies_right).count() ==
+            doctest::Approx((2.0 * (tensors / card.memory_bandwidth)).count()).epsilon(1e-9));
+    }
+  }
+
   TEST_CASE("tf32 is never slower than fp32 with the same family") {
     const Gpu card = round_card();
     for (const std::int64_t channels : {16, 64, 256}) {
