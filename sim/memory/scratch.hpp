@@ -15,4 +15,7 @@ namespace gpuscale {
 /// By layer, the most that one of its convolutions asks for: kernels run one after the other.
 std::vector<Bytes> convolution_scratch(const ModelWork& work, const Gpu& gpu, Precision precision);
 
+/// The same with the algorithms that need least: tensors that have to be turned for any of them.
+std::vector<Bytes> least_convolution_scratch(const ModelWork& work, const Gpu& gpu, Precision precision);
+
 }  // namespace gpuscale

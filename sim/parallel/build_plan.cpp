@@ -44,8 +44,8 @@ bool may_fold(const Job& job, const ClusterSpec& spec, const RankGrid& grid) {
   if (in_pieces && (recodes || card_kinds(spec) > 1)) return false;
   const bool one_for_all = meets_at_one_rank(algorithm);
   const bool runs_on = job.parallel.exchange.delayed || schedule_in_force(job) == ExchangeSchedule::priority;
-  return job.parallel.fold && !runs_on && grid.size() > 1 && !job.framework.host.shared &&
-         (!one_for_all || job.parallel.independent) && job.parallel.exchange.fidelity == Fidelity::coupled;
+  return !runs_on && grid.size() > 1 && !job.framework.host.shared && (!one_for_all || job.parallel.independent) &&
+         job.parallel.exchange.fidelity == Fidelity::coupled;
 }
 
 /// The job with as few microbatches, of the same size, as show all it exchanges; nothing if it has no more than those.
@@ -85,12 +85,12 @@ PlannedStep plan_folded(const Job& job, const ClusterSpec& spec, const Cluster& 
   std::vector<std::size_t> roles = first_roles(grid, kinds);
   while (true) {
     try {
-      PlannedStep step = plan_step(tried, spec, cluster, plan_time, tried_kinds, roles);
-      return brief ? plan_step(job, spec, cluster, plan_time, kinds, roles) : std::move(step);
+      PlannedStep step = plan_step(tried, spec, cluster, plan_time, tried_kinds, roles, true);
+      return brief ? plan_step(job, spec, cluster, plan_time, kinds, roles, true) : std::move(step);
     } catch (const NotAlike& differ) {
       const bool worth_it =
           count(differ.roles) > count(roles) && count(differ.roles) * kFewRanks <= cluster.ranks.size();
-      if (!worth_it) return plan_step(job, spec, cluster, plan_time, kinds, roles_alone(cluster.ranks.size()));
+      if (!worth_it) return plan_step(job, spec, cluster, plan_time, kinds, roles_alone(cluster.ranks.size()), true);
       roles = differ.roles;
     }
   }
@@ -168,7 +168,9 @@ PlannedStep build_plan(const Job& job, const ClusterSpec& spec, const Cluster& c
   Job settled = job;
   settled.parallel.pipeline.microbatches = microbatch_count(job, batch_sizes(job, grid));
   const RankKinds kinds = rank_kinds(settled, spec, cluster, grid);
-  if (!may_fold(job, spec, grid)) return plan_step(settled, spec, cluster, plan_time, kinds, roles_alone(ranks));
+  const bool foldable = may_fold(job, spec, grid);
+  if (!foldable || !job.parallel.fold)
+    return plan_step(settled, spec, cluster, plan_time, kinds, roles_alone(ranks), foldable);
   return plan_folded(settled, spec, cluster, plan_time, grid, kinds);
 }
 

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -126,7 +127,9 @@ TaskId add_input(StepBuilder& step, TaskId after) {
 
 RankTasks add_fed_samples(StepBuilder& step, TaskId after) {
   const Samples samples = samples_of_all(step);
-  const double most = *std::ranges::max_element(samples.of_nodes);
+  // One interpreter feeds the GPUs of a box; jobs of their own have one each.
+  const double most = step.job.parallel.independent ? std::ranges::max(samples.of_gpu | std::views::values)
+                                                    : std::ranges::max(samples.of_nodes);
   const TaskId handed_over = add_preparation(step, copied_per_sample(step) * most / *step.job.framework.feed, after);
   RankTasks fed(step.roles.size());
   for (int stage = 0; stage < step.grid.pipeline; ++stage) {

@@ -188,13 +188,13 @@ ModelWork work_of_passes(const Job& job, const RankGrid& grid, const BatchSizes&
 }  // namespace
 
 PlannedStep plan_step(const Job& job, const ClusterSpec& spec, const Cluster& cluster, PlanTimer plan_time,
-                      const RankKinds& kinds, const std::vector<std::size_t>& roles) {
+                      const RankKinds& kinds, const std::vector<std::size_t>& roles, bool stays_coupled) {
   const RankGrid grid = rank_grid(job.parallel, static_cast<int>(cluster.ranks.size()));
   const BatchSizes batch = batch_sizes(job, grid);
   std::size_t undivided = 0;
   ModelWork work = work_of_passes(job, grid, batch, undivided);
   PlanBuilder plan;
-  if (!job.parallel.fold) plan.keep_no_steps();  // what a folded step, which stays coupled, is compared with
+  if (stays_coupled) plan.keep_no_steps();
   Ranks ranks = add_ranks(plan, job, spec, cluster, grid, kinds, roles);
   StepBuilder step{.job = job,
                    .spec = spec,

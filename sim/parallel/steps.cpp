@@ -31,7 +31,7 @@ void begin_step(StepBuilder& step) {
 
 /// What an interpreter hands over before the step can begin.
 void add_feed(StepBuilder& step) {
-  if (!step.job.framework.feed || step.job.parallel.independent) return;
+  if (!step.job.framework.feed) return;
   const RankTasks fed = add_fed_samples(step, step.plan.join(step.last()));
   for (std::size_t i = 0; i < step.roles.size(); ++i) step.roles[i].last = fed[i];
 }

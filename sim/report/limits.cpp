@@ -59,8 +59,9 @@ std::vector<std::string> not_modelled(const Job& job, const ClusterSpec& spec) {
                                    : std::vector<std::string>{};
   }
   std::vector<std::string> left_out = {"cards that are broken or far slower than others of their kind"};
+  const bool fed = job.framework.feed.has_value();
   if (!job.input) left_out.emplace_back("reading and preparing samples (no input: in the scenario)");
-  if (!job.input) left_out.emplace_back("copies of the batch to the GPUs (no input: in the scenario)");
+  if (!job.input && !fed) left_out.emplace_back("copies of the batch to the GPUs (no input: in the scenario)");
   if (!spec.cooling) left_out.emplace_back("clocks that fall when cards get hot (no cooling: in the cluster)");
   if (job.parallel.asynchronous || job.parallel.exchange.delayed)
     left_out.emplace_back("steps more that training on old parameters takes: this is throughput only");

@@ -23,7 +23,7 @@ inline constexpr std::array<SplitPart, 6> kSplitParts = {
      {"exposed exchange", "exchange", &StepSplit::exchange_exposed},
      {"pipeline bubble", "bubble", &StepSplit::bubble},
      {"input wait", "input", &StepSplit::input},
-     {"slowest GPU", "jitter", &StepSplit::jitter}}};
+     {"jitter", "jitter", &StepSplit::jitter}}};
 
 /// Parts below this fraction of the step are remainders of rounding and are not shown.
 inline constexpr double kVisiblePart = 1e-6;

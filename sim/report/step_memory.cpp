@@ -78,7 +78,7 @@ double share_from(int zero, const ParallelConfig& parallel, const PlannedStep& s
 
 /// \param scratch as in MemoryOptions
 Footprint footprint_of(const Job& job, const PlannedStep& step, const ModelWork& work, int stage,
-                       std::vector<Bytes> scratch = {}) {
+                       std::vector<Bytes> scratch) {
   const ParallelConfig& parallel = job.parallel;
   const std::vector<HeldLayers> held = held_by(job, step, stage);
   double parameters = 0;
@@ -124,13 +124,17 @@ struct Held {
   Holders who;
   std::size_t card = 0;
   Footprint memory;
-  Bytes least;  ///< with algorithms that need no workspace
+  Bytes least;  ///< with the algorithms that need least workspace
 };
 
 std::vector<Held> held_by_all(const Job& job, const PlannedStep& step, const ClusterSpec& spec) {
   std::vector<std::vector<Bytes>> scratch;  // by kind of rank
-  for (const KindOfRank& kind : step.kinds)
-    scratch.push_back(convolution_scratch(step.work_of(kind), card(spec, kind.kind.card), job.precision));
+  std::vector<std::vector<Bytes>> least;
+  for (const KindOfRank& kind : step.kinds) {
+    const Gpu& gpu = card(spec, kind.kind.card);
+    scratch.push_back(convolution_scratch(step.work_of(kind), gpu, job.precision));
+    least.push_back(least_convolution_scratch(step.work_of(kind), gpu, job.precision));
+  }
   std::vector<Held> all;
   for (const Holders& who : holders_of(step)) {
     const KindOfRank& kind = step.kinds[who.kind];
@@ -138,7 +142,7 @@ std::vector<Held> held_by_all(const Job& job, const PlannedStep& step, const Clu
     all.push_back({.who = who,
                    .card = kind.kind.card,
                    .memory = footprint_of(job, step, work, who.stage, scratch[who.kind]),
-                   .least = footprint_of(job, step, work, who.stage).total()});
+                   .least = footprint_of(job, step, work, who.stage, least[who.kind]).total()});
   }
   return all;
 }
@@ -163,10 +167,12 @@ double largest_pass_that_fits(const Job& job, const PlannedStep& step, const Clu
       whole.passes = job.parallel.model.degree > 1 ? 1 : step.passes;
       whole.work = rank_work(job, step.grid, std::max<std::int64_t>(1, static_cast<std::int64_t>(samples * share)));
       copy_tied_tables(whole.work, step.parts);
-      const Bytes lacking = largest_card - card(spec, kind.card).memory_size;
+      const Gpu& gpu = card(spec, kind.card);
+      const std::vector<Bytes> scratch = least_convolution_scratch(whole.work, gpu, job.precision);
+      const Bytes lacking = largest_card - gpu.memory_size;
       for (const Holders& who : holders) {
         if (who.kind == number)
-          most = std::max(most, footprint_of(job, whole, whole.work, who.stage).total() + lacking);
+          most = std::max(most, footprint_of(job, whole, whole.work, who.stage, scratch).total() + lacking);
       }
     }
     return most;

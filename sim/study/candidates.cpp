@@ -85,8 +85,9 @@ class CandidateList {
     std::size_t left_out = 0;
     for (const auto& [reason, count] : left_out_) left_out += count;
     candidates.notes.push_back(
-        fmt::format("{} ways to split the model tried, those with stages in microbatches of {} sample{}; {} left out",
-                    candidates.scenarios.size(), microbatch(), microbatch() == 1 ? "" : "s", left_out));
+        fmt::format("{} way{} to split the model tried, those with stages in microbatches of {} sample{}; {} left out",
+                    candidates.scenarios.size(), candidates.scenarios.size() == 1 ? "" : "s", microbatch(),
+                    microbatch() == 1 ? "" : "s", left_out));
     for (const auto& [reason, count] : left_out_)
       candidates.notes.push_back(fmt::format("{} of them: {}", count, reason));
     return candidates;

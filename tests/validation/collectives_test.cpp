@@ -57,13 +57,13 @@ TEST_SUITE("validation") {
     };
     // Several cards share a name: from the published figure to the best row of any.
     constexpr Rate kRates[] = {
-        {"DGX/HGX A100", 2, 193, 193},   {"DGX/HGX A100", 4, 217, 217}, {"DGX/HGX A100", 8, 222, 235},
-        {"HGX H100", 2, 318, 318},       {"HGX H100", 4, 350, 350},     {"HGX H100", 8, 445, 480},
-        {"HGX B200", 8, 704, 846},       {"8x RTX PRO", 2, 38.6, 38.6}, {"8x RTX PRO", 4, 26.4, 26.4},
-        {"8x RTX PRO", 8, 24.7, 24.7},   {"8x L40S", 2, 20.1, 20.1},    {"single-root", 2, 12.2, 12.2},
+        {"DGX/HGX A100", 2, 193, 193},  {"DGX/HGX A100", 4, 217, 217}, {"DGX/HGX A100", 8, 222, 235},
+        {"HGX H100", 2, 318, 318},      {"HGX H100", 4, 350, 350},     {"HGX H100", 8, 445, 480},
+        {"HGX B200", 8, 704, 846},      {"8x RTX PRO", 2, 38.6, 38.6}, {"8x RTX PRO", 4, 26.4, 26.4},
+        {"8x RTX PRO", 8, 24.7, 24.7},  {"8x L40S", 2, 20.1, 20.1},    {"single-root", 2, 12.2, 12.2},
         {"single-root", 4, 11.1, 11.1}, {"single-root", 8, 8.7, 8.7},  {"single-root", 32, 5.5, 5.65},
-        {"dual-root", 2, 6.2, 6.2},      {"dual-root", 4, 6.0, 6.0},    {"dual-root", 8, 6.2, 6.2},
-        {"dual-root", 32, 4.3, 4.3},     {"2x AWS p4de", 16, 78, 78}};
+        {"dual-root", 2, 6.2, 6.2},     {"dual-root", 4, 6.0, 6.0},    {"dual-root", 8, 6.2, 6.2},
+        {"dual-root", 32, 4.3, 4.3},    {"2x AWS p4de", 16, 78, 78}};
     for (const Rate& rate : kRates) {
       CAPTURE(rate.machine);
       CAPTURE(rate.gpus);

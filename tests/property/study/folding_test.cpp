@@ -141,6 +141,21 @@ TEST_SUITE("study") {
     }
   }
 
+  TEST_CASE("a step that cannot be folded takes as long whether it was asked to be or not") {
+    // Exchanges of one axis meet those of another on the slots of the cards, where their copies part.
+    constexpr const char* kSlots = "machine: workstation-4x-pcie3-x8, gpu: v100-pcie, gpus: 4";
+    constexpr const char* kNodes = "machine: aws-p3-16xlarge, gpu: v100-sxm2, gpus: 9, nodes: 3, fabric: edr-fat-tree";
+    for (const std::string& yaml :
+         {scenario("gpt2", "8 global", kSlots, "context: 2, exchange: {algorithm: tree, bucket: 1 MB}"),
+          scenario("gpt2", "8 global", kSlots, "context: 2, exchange: {algorithm: parameter_server_gpu}"),
+          scenario("gpt2", "8 global", kSlots, "context: 2, exchange: {schedule: priority}"),
+          scenario("gpt2", "9 global", kNodes, "zero: 3"),
+          scenario("gpt2", "9 global", kNodes, "exchange: {algorithm: halving_doubling}")}) {
+      CAPTURE(yaml);
+      run_both_ways(yaml);
+    }
+  }
+
   TEST_CASE("a folded step ends at the same picosecond as one with every rank") {
     const std::vector<Case> cases = {
         {"resnet50", "32 per gpu", kOneBox, "data: 8"},

@@ -195,7 +195,7 @@ TEST_SUITE("hardware") {
   }
 
   TEST_CASE("tensors that have to be turned are turned however little memory there is") {
-    const Gpu card = round_card();
+    const Gpu card = perfect_card();
     for (const Precision precision : {Precision::fp32, Precision::tf32}) {
       CAPTURE(name(precision));
       ConvolutionKernel layer = square(32, 64, 128, 28, 3);

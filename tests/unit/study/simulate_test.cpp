@@ -110,6 +110,14 @@ TEST_SUITE("study") {
     }
   }
 
+  TEST_CASE("jobs of their own are fed each by its own interpreter, as one job alone is") {
+    const Report alone = simulate_step(quickstart_with({{"framework", "keras-multi-gpu"}, {"cluster.gpus", "1"}}));
+    const Report four = simulate(quickstart_with({{"framework", "keras-multi-gpu"}, {"strategy.independent", "true"}}));
+    CHECK(alone.split.input.count() > 0.0);
+    CHECK(four.split.input / alone.split.input == doctest::Approx(1.0).epsilon(0.05));
+    CHECK(*four.efficiency <= 1.0);
+  }
+
   TEST_CASE("chips of one fixed clock have no slowest") {
     const Report tpu = simulate_step(quickstart_with({{"cluster.machine", "tpu-v3-board"}, {"cluster.gpu", "tpu-v3"}}));
     CHECK(tpu.split.jitter.count() == 0.0);
