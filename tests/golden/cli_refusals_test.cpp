@@ -137,6 +137,18 @@ TEST_SUITE("program") {
     CHECK(content(copy) == content(fs::path(GPUSCALE_SOURCE_DIR) / kQuickstart));
   }
 
+  TEST_CASE("a command that fails leaves no new file and an old one as it was") {
+    const Scratch scratch;
+    const fs::path fresh = scratch / "new.json";
+    CHECK(gpuscale_with("run -o " + fresh.string() + " --set cluster.gpu=none " + kQuickstart).code == 3);
+    CHECK_FALSE(fs::exists(fresh));
+    CHECK(gpuscale_with("run -o " + fresh.string() + " " + kQuickstart).code == 0);
+    const std::string before = content(fresh);
+    CHECK(before != "");
+    CHECK(gpuscale_with("run -o " + fresh.string() + " --set cluster.gpu=none " + kQuickstart).code == 3);
+    CHECK(content(fresh) == before);
+  }
+
   TEST_CASE("the name of a shipped scenario stands for its file") {
     CHECK(gpuscale_with("run -q quickstart").out == gpuscale_with("run -q " + kQuickstart).out);
     CHECK(gpuscale_with("sweep -q quickstart").code == 0);

@@ -69,12 +69,16 @@ Result::Result(const std::string& path, const std::vector<std::filesystem::path>
     throw UsageError(fmt::format("--output {} would write over a file that it is the result of", in_quotes(path_)));
   }
   constexpr mode_t kMode = 0666;
-  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kMode);
+  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
+  is_new_ = file_ >= 0;
+  if (!is_new_) file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kMode);
   if (file_ < 0) throw UsageError(fmt::format("cannot write to {}: {}", in_quotes(path_), std::strerror(errno)));
 }
 
 Result::~Result() {
-  if (file_ >= 0) ::close(file_);
+  if (file_ < 0) return;
+  ::close(file_);
+  if (is_new_) ::unlink(path_.c_str());
 }
 
 TextStyle Result::style(bool verbose) const {
@@ -88,6 +92,7 @@ TextStyle Result::style(bool verbose) const {
 
 void Result::finish() {
   if (path_.empty()) return write_out(text_.str());
+  is_new_ = false;
   static_cast<void>(!::ftruncate(file_, 0));  // a pipe or a device has nothing to cut
   write_all(file_, text_.str(), path_);
 }

@@ -31,7 +31,7 @@ void tell(const Problem& problem);
 bool talks_to_a_person();
 
 /// Where a result goes. The file is opened before the work starts, so a path that cannot be written
-/// costs nothing; what it held stays until there is something to write.
+/// costs nothing; what it held stays until there is something to write, and without a result no new file stays.
 class Result {
  public:
   /// "-" is stdout. \throws UsageError if the file cannot be opened or is one of `inputs`, where "-" is
@@ -52,6 +52,7 @@ class Result {
  private:
   std::string path_;  ///< empty: stdout
   int file_ = -1;
+  bool is_new_ = false;  ///< made for a result that is not there yet
   std::ostringstream text_;
 };
 
