@@ -6,24 +6,13 @@
 #include "cards.hpp"
 #include "hardware/kernel_time.hpp"
 #include "hardware/product.hpp"
+#include "layers.hpp"
 
 using namespace gpuscale;
 using gpuscale::test::perfect_card;
+using gpuscale::test::square;
 
 namespace {
-
-/// A square layer that keeps its size: `side` pixels, stride 1.
-ConvolutionKernel square(std::int64_t batch, std::int64_t channels, std::int64_t side, std::int64_t window) {
-  return {.batch = batch,
-          .in_channels = channels,
-          .height = side,
-          .width = side,
-          .out_channels = channels,
-          .out_height = side,
-          .out_width = side,
-          .kernel_height = window,
-          .kernel_width = window};
-}
 
 Gpu card_with_fft() {
   Gpu card = perfect_card();

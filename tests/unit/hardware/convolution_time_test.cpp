@@ -2,27 +2,15 @@
 
 #include "cards.hpp"
 #include "hardware/kernel_time.hpp"
+#include "layers.hpp"
 
 using namespace gpuscale;
 using namespace gpuscale::literals;
 using gpuscale::test::perfect_card;
 using gpuscale::test::round_card;
+using gpuscale::test::square;
 
 namespace {
-
-/// A square layer that keeps its size: `side` pixels, stride 1.
-ConvolutionKernel square(std::int64_t batch, std::int64_t in, std::int64_t out, std::int64_t side,
-                         std::int64_t window) {
-  return {.batch = batch,
-          .in_channels = in,
-          .height = side,
-          .width = side,
-          .out_channels = out,
-          .out_height = side,
-          .out_width = side,
-          .kernel_height = window,
-          .kernel_width = window};
-}
 
 constexpr PassEfficiency kAllPasses{.forward = 1.0, .backward_data = 1.0, .backward_weights = 1.0};
 constexpr Pass kPasses[] = {Pass::forward, Pass::backward_data, Pass::backward_weights};
