@@ -10,6 +10,7 @@
 #include "execution/stepping.hpp"
 #include "network/flow_model.hpp"
 #include "units/check.hpp"
+#include "units/sort_unique.hpp"
 
 namespace gpuscale {
 
@@ -28,12 +29,6 @@ std::vector<BytesPerSecond> rates_of(std::span<const Channel> channels) {
   rates.reserve(channels.size());
   for (const Channel& channel : channels) rates.push_back(channel.rate);
   return rates;
-}
-
-template <class Value>
-void sort_unique(std::vector<Value>& values) {
-  std::ranges::sort(values);
-  values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
 /// The channels that a plan loads, ascending.

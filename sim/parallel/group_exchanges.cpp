@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "units/check.hpp"
+#include "units/sort_unique.hpp"
 
 namespace gpuscale {
 
@@ -17,12 +18,6 @@ struct GroupExchanges::Draft {
 };
 
 namespace {
-
-template <class Value>
-void sort_unique(std::vector<Value>& values) {
-  std::ranges::sort(values);
-  values.erase(std::unique(values.begin(), values.end()), values.end());
-}
 
 /// All that must be equal of tasks that are one, except loads and what they wait for.
 auto nature(const Task& task) {

@@ -8,6 +8,7 @@
 
 #include "collective/all_reduce.hpp"
 #include "units/check.hpp"
+#include "units/sort_unique.hpp"
 
 namespace gpuscale {
 
@@ -51,8 +52,7 @@ StagePasses::StagePasses(StepBuilder& step) : step_(step), has_blocks_(has_block
   units_ = unit_starts(step.work);
   units_.push_back(step.undivided);
   units_.push_back(step.work.layers.size());
-  std::ranges::sort(units_);
-  units_.erase(std::unique(units_.begin(), units_.end()), units_.end());
+  sort_unique(units_);
 }
 
 void StagePasses::exchange(std::size_t layer, const std::vector<LayerExchange>& exchanges, ExchangeMoment when,

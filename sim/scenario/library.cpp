@@ -8,6 +8,7 @@
 
 #include "scenario/read_file.hpp"
 #include "scenario/yaml_parse.hpp"
+#include "units/sort_unique.hpp"
 
 namespace gpuscale {
 
@@ -110,8 +111,7 @@ std::vector<std::string> Library::names(std::string_view folder) const {
         names.push_back(entry->path().stem().string());
     }
   }
-  std::ranges::sort(names);
-  names.erase(std::unique(names.begin(), names.end()), names.end());
+  sort_unique(names);
   return names;
 }
 

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <set>
 
+#include "units/sort_unique.hpp"
+
 namespace gpuscale {
 
 BoxPieces::BoxPieces(const BoxShape& shape) : kinds_(shape.kinds), touches_(shape.kinds.size()) {
@@ -23,8 +25,7 @@ BoxPieces::BoxPieces(const BoxShape& shape) : kinds_(shape.kinds), touches_(shap
   for (std::uint32_t i = 0; i < kinds_.size(); ++i) {
     if (forwards(kinds_[i])) touches_[i].push_back(find(i));
     if (kinds_[i] == DeviceKind::gpu) gpus_.push_back(i);
-    std::ranges::sort(touches_[i]);
-    touches_[i].erase(std::unique(touches_[i].begin(), touches_[i].end()), touches_[i].end());
+    sort_unique(touches_[i]);
   }
 }
 
