@@ -9,44 +9,26 @@ namespace gpuscale {
 
 namespace {
 
-using ScratchOf = Bytes (*)(const ConvolutionKernel&, const Gpu&, Precision);
-
-Bytes chosen(const ConvolutionKernel& kernel, const Gpu& gpu, Precision precision) {
-  return choose_convolution(gpu, kernel, precision).workspace;
-}
-
-Bytes least(const ConvolutionKernel& kernel, const Gpu& gpu, Precision precision) {
-  ConvolutionKernel without = kernel;
-  without.habit.workspace = Bytes();
-  return chosen(without, gpu, precision);
-}
-
-Bytes largest(const std::vector<Kernel>& kernels, const Gpu& gpu, Precision precision, ScratchOf scratch) {
+Bytes largest(const std::vector<Kernel>& kernels, const Gpu& gpu, Precision precision, Bytes limit) {
   Bytes most;
   for (const Kernel& kernel : kernels) {
-    const auto* convolution = std::get_if<ConvolutionKernel>(&kernel);
-    if (convolution != nullptr) most = std::max(most, scratch(*convolution, gpu, precision));
+    if (!std::holds_alternative<ConvolutionKernel>(kernel)) continue;
+    ConvolutionKernel held = std::get<ConvolutionKernel>(kernel);
+    held.habit.workspace = std::min(held.habit.workspace, limit);
+    most = std::max(most, choose_convolution(gpu, held, precision).workspace);
   }
   return most;
 }
 
-std::vector<Bytes> by_layer(const ModelWork& work, const Gpu& gpu, Precision precision, ScratchOf scratch) {
-  std::vector<Bytes> all;
-  all.reserve(work.layers.size());
-  for (const LayerWork& layer : work.layers)
-    all.push_back(
-        std::max(largest(layer.forward, gpu, precision, scratch), largest(layer.backward, gpu, precision, scratch)));
-  return all;
-}
-
 }  // namespace
 
-std::vector<Bytes> convolution_scratch(const ModelWork& work, const Gpu& gpu, Precision precision) {
-  return by_layer(work, gpu, precision, &chosen);
-}
-
-std::vector<Bytes> least_convolution_scratch(const ModelWork& work, const Gpu& gpu, Precision precision) {
-  return by_layer(work, gpu, precision, &least);
+std::vector<Bytes> convolution_scratch(const ModelWork& work, const Gpu& gpu, Precision precision, Bytes limit) {
+  std::vector<Bytes> scratch;
+  scratch.reserve(work.layers.size());
+  for (const LayerWork& layer : work.layers)
+    scratch.push_back(
+        std::max(largest(layer.forward, gpu, precision, limit), largest(layer.backward, gpu, precision, limit)));
+  return scratch;
 }
 
 }  // namespace gpuscale

@@ -3,6 +3,7 @@
 /// \file
 /// Scratch memory of the algorithms that convolutions take on a card.
 
+#include <limits>
 #include <vector>
 
 #include "hardware/gpu.hpp"
@@ -12,10 +13,11 @@
 
 namespace gpuscale {
 
-/// By layer, the most that one of its convolutions asks for: kernels run one after the other.
-std::vector<Bytes> convolution_scratch(const ModelWork& work, const Gpu& gpu, Precision precision);
+inline constexpr Bytes kNoLimit{std::numeric_limits<double>::infinity()};
 
-/// The same with the algorithms that need least: tensors that have to be turned for any of them.
-std::vector<Bytes> least_convolution_scratch(const ModelWork& work, const Gpu& gpu, Precision precision);
+/// By layer, the most that one of its convolutions asks for: kernels run one after the other.
+/// \param limit of their workspace besides the framework's; 0 leaves tensors that have to be turned whatever is chosen
+std::vector<Bytes> convolution_scratch(const ModelWork& work, const Gpu& gpu, Precision precision,
+                                       Bytes limit = kNoLimit);
 
 }  // namespace gpuscale

@@ -133,7 +133,7 @@ std::vector<Held> held_by_all(const Job& job, const PlannedStep& step, const Clu
   for (const KindOfRank& kind : step.kinds) {
     const Gpu& gpu = card(spec, kind.kind.card);
     scratch.push_back(convolution_scratch(step.work_of(kind), gpu, job.precision));
-    least.push_back(least_convolution_scratch(step.work_of(kind), gpu, job.precision));
+    least.push_back(convolution_scratch(step.work_of(kind), gpu, job.precision, Bytes()));
   }
   std::vector<Held> all;
   for (const Holders& who : holders_of(step)) {
@@ -168,7 +168,7 @@ double largest_pass_that_fits(const Job& job, const PlannedStep& step, const Clu
       whole.work = rank_work(job, step.grid, std::max<std::int64_t>(1, static_cast<std::int64_t>(samples * share)));
       copy_tied_tables(whole.work, step.parts);
       const Gpu& gpu = card(spec, kind.card);
-      const std::vector<Bytes> scratch = least_convolution_scratch(whole.work, gpu, job.precision);
+      const std::vector<Bytes> scratch = convolution_scratch(whole.work, gpu, job.precision, Bytes());
       const Bytes lacking = largest_card - gpu.memory_size;
       for (const Holders& who : holders) {
         if (who.kind == number)
