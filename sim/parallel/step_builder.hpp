@@ -76,7 +76,9 @@ struct StepBuilder {
   std::map<int, GateId> gates = {};  ///< by stage: the credit of its exchanges
   /// By rank, the door through which whole tensors leave it, one at a time; made when they first do.
   std::vector<GateId> copy_doors = {};
-  std::vector<LaneId> server_lanes = {};  ///< by node, the processor of its parameter server; as those doors
+  /// Of boxes with servers beside the workers, made as those doors: the worker's processor of each node, then the
+  /// first server of each, the second...
+  std::vector<LaneId> server_lanes = {};
   PlannedStep result = {};
   std::vector<TiedTable> tied = {};  ///< tables that several stages hold
   std::map<std::vector<int>, GroupSetId> sets = {};

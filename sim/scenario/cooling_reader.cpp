@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <string_view>
 
+#include "hardware/spread.hpp"
 #include "topology/cards.hpp"
 #include "units/quantity_text.hpp"
 
@@ -65,8 +66,7 @@ void read_power_limit(MapReader& reader, ClusterSpec& cluster) {
 }
 
 void read_spread(MapReader& reader, ClusterSpec& cluster) {
-  constexpr double kMost = 0.2;
-  if (reader.find("spread") != nullptr) cluster.spread = reader.number("spread", 0.0, kMost);
+  if (reader.find("spread") != nullptr) cluster.spread = reader.number("spread", 0.0, kMostSpread);
 }
 
 void read_background(MapReader& reader, ClusterSpec& cluster) {

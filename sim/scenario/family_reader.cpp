@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "hardware/spread.hpp"
 #include "scenario/data_file.hpp"
 #include "scenario/map_reader.hpp"
 
@@ -24,7 +25,6 @@ void in_section(MapReader& parent, std::string_view key, Read read) {
 
 constexpr double kTiny = 1e-6;       // an efficiency of zero would never end
 constexpr double kMostOfPass = 1.2;  // relative to another kernel, which it may beat
-constexpr double kMostSpread = 0.2;
 constexpr double kMostBatch = 1e6;
 constexpr double kMostHalf = 1e9;
 constexpr double kMostTransposed = 10.0;
