@@ -48,14 +48,13 @@ struct CpuServer {
 };
 
 /// Every rank sends to one server, which adds up and sends the result back to each; copies to and from the server
-/// share its links. Push and pull are the two halves. On GPU 0 rank 0 sums.
+/// share its links. Push and pull are the two halves.
 RankTasks add_cpu_server(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, const RankTasks& ready,
                          const CpuServer& server);
 RankTasks add_server_push(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, const RankTasks& ready,
                           const CpuServer& server);
 RankTasks add_server_pull(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, const RankTasks& ready,
                           const CpuServer& server);
-RankTasks add_gpu_server(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, const RankTasks& ready);
 
 /// Up a binary tree of ranks to rank 0, where neighbours meet first (1 to 0, 3 to 2, then 2 to 0), and
 /// down the same way. Whole tensors travel, one level after the other.
@@ -69,11 +68,11 @@ struct CopyDoors {
   int urgency = 0;                     ///< lower ones go first
 };
 
-/// Every rank sends its tensor to the rank with this number, which adds them up.
+/// Every rank sends its tensor to the rank with this number, which adds them up: one half of a server on a GPU.
 TaskId add_sum_at(PlanBuilder& plan, const RankGroup& group, std::size_t owner, const Exchange& exchange,
                   const RankTasks& ready, const CopyDoors& doors = {});
 
-/// That rank sends the tensor to every other.
+/// That rank encodes the tensor once and sends it to every other: the second half.
 RankTasks add_broadcast_from(PlanBuilder& plan, const RankGroup& group, std::size_t owner, const Exchange& exchange,
                              TaskId ready, const CopyDoors& doors = {});
 

@@ -119,10 +119,11 @@ TaskId add_sum_at(PlanBuilder& plan, const RankGroup& group, std::size_t owner, 
 
 RankTasks add_broadcast_from(PlanBuilder& plan, const RankGroup& group, std::size_t owner, const Exchange& exchange,
                              TaskId ready, const CopyDoors& doors) {
-  RankTasks done(group.size(), ready);
+  const TaskId encoded = add_encode(plan, exchange, group.ranks()[owner], ready);
+  RankTasks done(group.size(), encoded);
   for (std::size_t i = 0; i < group.size(); ++i) {
     if (i == owner) continue;
-    const TaskId copied = add_copy_through(plan, group, owner, i, exchange, ready, doors);
+    const TaskId copied = add_copy_through(plan, group, owner, i, exchange, encoded, doors);
     done[i] = add_decode(plan, exchange, group.ranks()[i], copied);
   }
   return done;
@@ -150,17 +151,11 @@ RankTasks add_tree_all_reduce(PlanBuilder& plan, const RankGroup& group, const E
   for (reach /= 2; reach > 0; reach /= 2) {
     for (std::size_t parent = 0; parent + reach < group.size(); parent += 2 * reach) {
       const RankGroup pair = pair_of(group, parent, parent + reach);
-      const TaskId encoded = add_encode(plan, exchange, group.ranks()[parent], holds[parent]);
-      holds[parent + reach] = add_broadcast(plan, pair, exchange, encoded).back();
+      holds[parent + reach] = add_broadcast(plan, pair, exchange, holds[parent]).back();
       holds[parent] = holds[parent + reach];  // a rank serves one child at a time
     }
   }
   return holds;
-}
-
-RankTasks add_gpu_server(PlanBuilder& plan, const RankGroup& group, const Exchange& exchange, const RankTasks& ready) {
-  const TaskId summed = add_reduce_to_first(plan, group, exchange, ready);
-  return add_broadcast(plan, group, exchange, add_encode(plan, exchange, group.ranks().front(), summed));
 }
 
 }  // namespace gpuscale

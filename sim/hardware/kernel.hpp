@@ -23,7 +23,6 @@ struct OperandLayout {
   bool operator==(const OperandLayout&) const = default;
 };
 
-inline constexpr OperandLayout kPlainOperands{};
 inline constexpr OperandLayout kTransposedA{.a_transposed = true};
 inline constexpr OperandLayout kTransposedB{.b_transposed = true};
 

@@ -44,13 +44,18 @@ enum class TensorOwner { first_gpu, least_bytes, largest_first };
 
 inline constexpr std::array<std::string_view, 3> kTensorOwnerNames = {"first_gpu", "least_bytes", "largest_first"};
 
-/// Parameter servers beside the workers, in each box, where a job has several boxes. What a box has summed, on a
+/// Parameter servers beside the workers, in each box, where a job has several boxes. What a worker has summed, on a
 /// GPU or its CPU, goes to them: tensors from a size on in equal parts to all, smaller ones whole to one.
 struct BoxServers {
   double split_from = 1e6;  ///< numbers from which a tensor is divided
   int per_box = 1;          ///< servers in each box; each adds up in one thread
-  /// Boxes sum one tensor after the other, from the first layer on, the next once this one is in host memory.
+  /// Workers sum one tensor after the other, from the first layer on, the next once this one is in host memory.
   bool in_turn = false;
+  /// Every GPU is a worker of its own and sends what it has; else the GPUs of a box are one worker and send their sum.
+  bool each_gpu = false;
+  /// What one server takes in and gives out a second, all workers together, those of its own box too: remote procedure
+  /// calls that one thread packs and unpacks. Empty: as much as the links carry.
+  std::optional<BytesPerSecond> message_rate = {};
 
   bool operator==(const BoxServers&) const = default;
 };

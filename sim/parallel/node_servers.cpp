@@ -22,9 +22,15 @@ NodeServers::NodeServers(StepBuilder& step)
 }
 
 void NodeServers::arrange(std::vector<Bucket>& pieces, TensorOwner rule) {
-  const std::size_t gpus = step_.cluster.ranks.size() / static_cast<std::size_t>(step_.spec.nodes);
-  assign_owners(pieces, rule, std::max<std::size_t>(1, gpus));
-  for (std::size_t i = 0; i < pieces.size(); ++i) pieces[i].key = pieces.size() - 1 - i;
+  const auto nodes = static_cast<std::size_t>(step_.spec.nodes);
+  const std::size_t workers = rule_.each_gpu ? step_.cluster.ranks.size() : nodes;
+  if (rule == TensorOwner::first_gpu) {
+    for (std::size_t i = 0; i < pieces.size(); ++i) pieces[i].key = pieces.size() - 1 - i;
+  } else {
+    assign_owners(pieces, rule, nodes * static_cast<std::size_t>(rule_.per_box));
+    for (Bucket& piece : pieces) piece.key = piece.owner;
+  }
+  assign_owners(pieces, rule, std::max<std::size_t>(1, step_.cluster.ranks.size() / workers));
   if (rule_.in_turn) std::ranges::reverse(pieces);
 }
 
@@ -39,12 +45,12 @@ RankTasks NodeServers::add(const Bucket& bucket, GroupKind kind, int stage, cons
       tensor.servers.resize(group.servers.size());
       std::iota(tensor.servers.begin(), tensor.servers.end(), std::size_t{0});
     } else {
-      tensor.servers = {bucket.key % group.servers.size()};  // as evenly as MXNet's hash of keys
+      tensor.servers = {bucket.key % group.servers.size()};
     }
     RankTasks in_memory;
-    for (Box& box : group.boxes) in_memory.push_back(add_box_sum(box, tensor, ready));
+    for (Worker& worker : group.workers) in_memory.push_back(add_worker_sum(worker, tensor, ready));
     const TaskId back = add_round(group, tensor, step_.plan.join(in_memory));
-    for (const Box& box : group.boxes) add_hand_out(box, tensor, back, done);
+    for (const Worker& worker : group.workers) add_hand_out(worker, tensor, back, done);
   }
   return done;
 }
@@ -53,26 +59,32 @@ std::vector<NodeServers::Group>& NodeServers::groups(GroupKind kind, int stage) 
   const auto found = groups_.find({kind, stage});
   if (found != groups_.end()) return found->second;
   std::vector<Group> result;
-  for (const auto& [members, group] : step_.unfolded_groups(kind, stage)) {
-    Group& added = result.emplace_back();
-    for (const std::vector<std::size_t>& node : group.nodes()) {
-      Box& box = added.boxes.emplace_back();
-      for (const std::size_t i : node) {
-        box.ranks.push_back(members[i]);
-        box.gpus.push_back(group.ranks()[i]);
-      }
-      const DeviceId gpu = box.gpus.front().gpu;
-      box.memory = group.topology().host_memory(gpu);
-      box.processor = step_.server_lanes[static_cast<std::size_t>(group.topology().device(gpu).node)];
-    }
-    const auto nodes = static_cast<std::size_t>(step_.spec.nodes);
-    for (std::size_t server = 0; server < added.boxes.size() * static_cast<std::size_t>(rule_.per_box); ++server) {
-      const DeviceId gpu = added.boxes[server % added.boxes.size()].gpus.front().gpu;
-      const auto node = static_cast<std::size_t>(group.topology().device(gpu).node);
-      added.servers.push_back(step_.server_lanes[nodes * (1 + server / added.boxes.size()) + node]);
+  for (const auto& [members, group] : step_.unfolded_groups(kind, stage)) result.push_back(group_of(members, group));
+  return groups_.emplace(std::pair(kind, stage), std::move(result)).first->second;
+}
+
+/// The workers of a group and the servers of their boxes, the first of every box before any second.
+NodeServers::Group NodeServers::group_of(const Members& members, const RankGroup& group) const {
+  Group result;
+  std::vector<Server> first_servers;
+  for (const std::vector<std::size_t>& box : group.nodes()) {
+    const DeviceId gpu = group.ranks()[box.front()].gpu;
+    const DeviceId memory = group.topology().host_memory(gpu);
+    const auto node = static_cast<std::size_t>(group.topology().device(gpu).node);
+    first_servers.push_back({.memory = memory, .node = node});
+    for (std::size_t i = 0; i < box.size(); ++i) {
+      if (i == 0 || rule_.each_gpu) result.workers.push_back({.memory = memory, .processor = step_.server_lanes[node]});
+      result.workers.back().ranks.push_back(members[box[i]]);
+      result.workers.back().gpus.push_back(group.ranks()[box[i]]);
     }
   }
-  return groups_.emplace(std::pair(kind, stage), std::move(result)).first->second;
+  for (std::size_t each = 1; each <= static_cast<std::size_t>(rule_.per_box); ++each) {
+    for (Server server : first_servers) {
+      server.lane = step_.server_lanes[static_cast<std::size_t>(step_.spec.nodes) * each + server.node];
+      result.servers.push_back(server);
+    }
+  }
+  return result;
 }
 
 TaskId NodeServers::add_copies(const std::vector<Leg>& legs, const Tensor& tensor, Bytes amount,
@@ -101,86 +113,109 @@ TaskId NodeServers::add_encode(const Tensor& tensor, const Participant& gpu, Tas
       {ready});
 }
 
-/// \returns when the sum of the box is in its host memory
-TaskId NodeServers::add_box_sum(Box& box, const Tensor& tensor, const RankTasks& ready) {
-  const Exchange& exchange = tensor.exchange;
-  const double others = static_cast<double>(box.gpus.size()) - 1.0;
+/// \returns when the sum of the worker is in its host memory
+TaskId NodeServers::add_worker_sum(Worker& worker, const Tensor& tensor, const RankTasks& ready) {
   RankTasks begin;
-  for (const std::size_t rank : box.ranks) begin.push_back(ready[rank]);
-  if (rule_.in_turn) begin.push_back(box.turn);
-  TaskId there = step_.plan.join(begin);
-  if (on_gpus_) {
-    const Participant& owner = box.gpus[tensor.owner % box.gpus.size()];
-    std::vector<Leg> legs;
-    for (const Participant& rank : box.gpus) {
-      if (rank.gpu != owner.gpu) legs.push_back({rank.gpu, owner.gpu});
-    }
-    there = add_copies(legs, tensor, exchange.size, box.gpus, Seconds(), there);
-    there = step_.plan.add(Work{.activity = Activity::exchange,
-                                .lane = owner.compute,
-                                .duration = exchange.size * (others + 2.0) / owner.stream_bandwidth,
-                                .label = step_.plan.label("sum on the tensor's GPU")},
-                           {there});
-    there = add_encode(tensor, owner, there);
-    there = add_copies({{owner.gpu, box.memory}}, tensor, tensor.encoded, std::array{owner}, Seconds(), there);
-  } else {
-    std::vector<Leg> legs;
-    RankTasks encoded;
-    for (const Participant& rank : box.gpus) {
-      legs.push_back({rank.gpu, box.memory});
-      encoded.push_back(add_encode(tensor, rank, there));
-    }
-    there = add_copies(legs, tensor, tensor.encoded, box.gpus, Seconds(), step_.plan.join(encoded));
-    there = step_.plan.add(Work{.activity = Activity::exchange,
-                                .lane = box.processor,
-                                .duration = exchange.size * others / step_.job.framework.transport.server_rate,
-                                .label = step_.plan.label("sum of the box on its CPU")},
-                           {there});
+  for (const std::size_t rank : worker.ranks) begin.push_back(ready[rank]);
+  if (rule_.in_turn) begin.push_back(worker.turn);
+  const TaskId all = step_.plan.join(begin);
+  worker.turn = on_gpus_ ? add_sum_on_gpu(worker, tensor, all) : add_sum_on_processor(worker, tensor, all);
+  return worker.turn;
+}
+
+TaskId NodeServers::add_sum_on_gpu(const Worker& worker, const Tensor& tensor, TaskId ready) {
+  const Exchange& exchange = tensor.exchange;
+  const Participant& owner = worker.gpus[tensor.owner % worker.gpus.size()];
+  std::vector<Leg> legs;
+  for (const Participant& rank : worker.gpus) {
+    if (rank.gpu != owner.gpu) legs.push_back({rank.gpu, owner.gpu});
   }
-  box.turn = there;
-  return there;
+  if (!legs.empty()) {
+    const double passes = static_cast<double>(legs.size()) + 2.0;  // reads every copy, writes the sum
+    ready = add_copies(legs, tensor, exchange.size, worker.gpus, Seconds(), ready);
+    ready = step_.plan.add(Work{.activity = Activity::exchange,
+                                .lane = owner.compute,
+                                .duration = exchange.size * passes / owner.stream_bandwidth,
+                                .label = step_.plan.label("sum on the tensor's GPU")},
+                           {ready});
+  }
+  ready = add_encode(tensor, owner, ready);
+  return add_copies({{owner.gpu, worker.memory}}, tensor, tensor.encoded, std::array{owner}, Seconds(), ready);
+}
+
+TaskId NodeServers::add_sum_on_processor(const Worker& worker, const Tensor& tensor, TaskId ready) {
+  std::vector<Leg> legs;
+  RankTasks encoded;
+  for (const Participant& rank : worker.gpus) {
+    legs.push_back({rank.gpu, worker.memory});
+    encoded.push_back(add_encode(tensor, rank, ready));
+  }
+  ready = add_copies(legs, tensor, tensor.encoded, worker.gpus, Seconds(), step_.plan.join(encoded));
+  if (worker.gpus.size() < 2) return ready;
+  const double others = static_cast<double>(worker.gpus.size()) - 1.0;
+  return step_.plan.add(Work{.activity = Activity::exchange,
+                             .lane = worker.processor,
+                             .duration = tensor.exchange.size * others / step_.job.framework.transport.server_rate,
+                             .label = step_.plan.label("sum of the box on its CPU")},
+                        {ready});
+}
+
+Seconds NodeServers::message_time(const Group& group, const Tensor& tensor, Bytes amount) const {
+  if (!rule_.message_rate) return {};
+  const double messages = static_cast<double>(group.workers.size()) / static_cast<double>(tensor.servers.size());
+  return amount * messages / *rule_.message_rate;
 }
 
 TaskId NodeServers::add_round(const Group& group, const Tensor& tensor, TaskId in_memory) {
   const Exchange& exchange = tensor.exchange;
-  const std::vector<Box>& boxes = group.boxes;
   const double part = 1.0 / static_cast<double>(tensor.servers.size());
   std::vector<Leg> up;
   std::vector<Leg> down;
-  for (const std::size_t server : tensor.servers) {
-    const std::size_t home = server % boxes.size();
-    for (std::size_t box = 0; box < boxes.size(); ++box) {
-      if (box == home) continue;
-      up.push_back({boxes[box].memory, boxes[home].memory, part});
-      down.push_back({boxes[home].memory, boxes[box].memory, part});
+  for (const std::size_t which : tensor.servers) {
+    const Server& server = group.servers[which];
+    for (const Worker& worker : group.workers) {
+      if (worker.memory == server.memory) continue;
+      up.push_back({worker.memory, server.memory, part});
+      down.push_back({server.memory, worker.memory, part});
     }
   }
-  const TaskId pushed = add_copies(up, tensor, tensor.encoded, {}, exchange.call, in_memory);
+  const auto add_to_server = [&](const Server& server, Seconds duration, std::string_view label, TaskId ready) {
+    if (duration.count() <= 0) return ready;
+    return step_.plan.add(Work{.activity = Activity::exchange,
+                               .lane = server.lane,
+                               .duration = duration,
+                               .label = step_.plan.label(label)},
+                          {ready});
+  };
+  constexpr std::string_view kMessages = "messages of the parameter server";
   const double updates = step_.job.framework.optimizer_on_server ? server_passes(step_.job.optimizer) : 0.0;
-  const double passes = static_cast<double>(boxes.size()) - 1.0 + updates;
+  const double passes = static_cast<double>(group.workers.size()) - 1.0 + updates;
+  // Messages travel while they are packed and unpacked.
+  const TaskId pushed = add_copies(up, tensor, tensor.encoded, {}, exchange.call, in_memory);
   RankTasks summed;
-  for (const std::size_t server : tensor.servers) {
-    summed.push_back(
-        step_.plan.add(Work{.activity = Activity::exchange,
-                            .lane = group.servers[server],
-                            .duration = exchange.size * (part * passes) / step_.job.framework.transport.server_rate,
-                            .label = step_.plan.label("sum on the parameter server")},
-                       {pushed}));
+  RankTasks sent;
+  for (const std::size_t which : tensor.servers) {
+    const Server& server = group.servers[which];
+    const TaskId unpacked = add_to_server(server, message_time(group, tensor, tensor.encoded), kMessages, in_memory);
+    summed.push_back(add_to_server(server, exchange.size * (part * passes) / step_.job.framework.transport.server_rate,
+                                   "sum on the parameter server", step_.plan.join(std::array{pushed, unpacked})));
+    sent.push_back(add_to_server(server, message_time(group, tensor, exchange.size), kMessages, summed.back()));
   }
-  return add_copies(down, tensor, exchange.size, {}, exchange.call, step_.plan.join(summed));
+  sent.push_back(add_copies(down, tensor, exchange.size, {}, exchange.call, step_.plan.join(summed)));
+  return step_.plan.join(sent);
 }
 
-void NodeServers::add_hand_out(const Box& box, const Tensor& tensor, TaskId ready, RankTasks& done) {
+void NodeServers::add_hand_out(const Worker& worker, const Tensor& tensor, TaskId ready, RankTasks& done) {
   const Bytes size = tensor.exchange.size;
-  const Participant& owner = box.gpus[tensor.owner % box.gpus.size()];
-  const DeviceId from = on_gpus_ ? owner.gpu : box.memory;
-  if (on_gpus_) ready = add_copies({{box.memory, owner.gpu}}, tensor, size, std::array{owner}, Seconds(), ready);
+  const Participant& owner = worker.gpus[tensor.owner % worker.gpus.size()];
+  const DeviceId from = on_gpus_ ? owner.gpu : worker.memory;
+  if (on_gpus_) ready = add_copies({{worker.memory, owner.gpu}}, tensor, size, std::array{owner}, Seconds(), ready);
   std::vector<Leg> legs;
-  for (const Participant& rank : box.gpus) {
+  for (const Participant& rank : worker.gpus) {
     if (rank.gpu != from) legs.push_back({from, rank.gpu});
   }
-  ready = add_copies(legs, tensor, size, box.gpus, Seconds(), ready);
-  for (const std::size_t rank : box.ranks) done[rank] = ready;
+  ready = add_copies(legs, tensor, size, worker.gpus, Seconds(), ready);
+  for (const std::size_t rank : worker.ranks) done[rank] = ready;
 }
 
 }  // namespace gpuscale

@@ -46,6 +46,8 @@ std::optional<BoxServers> read_servers(MapReader& exchange) {
   servers.split_from = reader.number_or("split_from", servers.split_from, 1.0, kMostNumbers);
   servers.per_box = static_cast<int>(reader.whole_or("per_box", servers.per_box, 1, kMostServers));
   servers.in_turn = reader.boolean_or("in_turn", servers.in_turn);
+  servers.each_gpu = reader.boolean_or("each_gpu", servers.each_gpu);
+  servers.message_rate = reader.optional_quantity<BytesPerSecond>("message_rate");
   reader.finish();
   return servers;
 }

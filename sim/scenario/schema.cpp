@@ -241,6 +241,8 @@ constexpr auto kSchema = std::to_array<SchemaKey>({
     {"framework.exchange.servers.split_from", "number", "1e6", "numbers from which a tensor is divided over all servers"},
     {"framework.exchange.servers.per_box", "count", "1", "servers in each box; each adds up in one thread"},
     {"framework.exchange.servers.in_turn", "true or false", "false", "boxes sum one tensor after the other, the first layer's first"},
+    {"framework.exchange.servers.each_gpu", "true or false", "false", "every GPU is a worker and sends its own gradients; else a box sends its sum"},
+    {"framework.exchange.servers.message_rate", "rate, as 900 MB/s", "what the links carry", "what one server takes in and gives out, as remote procedure calls"},
     {"framework.exchange.call", "time, as 30 us", kRequired, "software cost of each exchange"},
     {"framework.transport", "name, path or map: nccl-2.27", kRequired, "what carries the numbers"},
     {"framework.transport.name", "text", "the file's name", "of an inline transport"},

@@ -54,8 +54,10 @@ const std::vector<std::pair<std::string, AddServed>>& served_exchanges() {
   static const std::vector<std::pair<std::string, AddServed>> all = {
       {"tree", [](PlanBuilder& plan, const RankGroup& group,
                   const RankTasks& ready) { add_tree_all_reduce(plan, group, of_size(), ready); }},
-      {"parameter_server_gpu", [](PlanBuilder& plan, const RankGroup& group,
-                                  const RankTasks& ready) { add_gpu_server(plan, group, of_size(), ready); }},
+      {"parameter_server_gpu",
+       [](PlanBuilder& plan, const RankGroup& group, const RankTasks& ready) {
+         add_broadcast(plan, group, of_size(), add_reduce_to_first(plan, group, of_size(), ready));
+       }},
       {"parameter_server_cpu", [](PlanBuilder& plan, const RankGroup& group, const RankTasks& ready) {
          add_cpu_server(plan, group, of_size(), ready, {.lane = plan.add_lane("server"), .updates = 1.0});
        }}};

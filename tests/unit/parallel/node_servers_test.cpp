@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -39,13 +40,18 @@ struct Asked {
   double split_from = 1;
   int per_box = 1;
   CodecKind codec = CodecKind::none;
+  bool each_gpu = false;
+  std::optional<BytesPerSecond> message_rate = {};
 };
 
 double seconds(const Asked& asked, int boxes, int gpus) {
   Job job = plain_job(dense_net(1));
   job.framework.exchange = {.algorithm = asked.algorithm,
                             .overlap = false,
-                            .servers = BoxServers{.split_from = asked.split_from, .per_box = asked.per_box}};
+                            .servers = BoxServers{.split_from = asked.split_from,
+                                                  .per_box = asked.per_box,
+                                                  .each_gpu = asked.each_gpu,
+                                                  .message_rate = asked.message_rate}};
   job.parallel.exchange.codec = asked.codec;
   job.framework.transport.server_rate = BytesPerSecond(kServer);
   Topology topology = boxes_of(boxes, gpus);
@@ -82,10 +88,10 @@ TEST_SUITE("parallel") {
 
   TEST_CASE("a box sends its sum once however many cards it has") {
     // To the owner's card G-1 copies share its slot, then one goes to memory; the same back. The owner reads G copies
-    // and writes the sum where one card reads one.
+    // and writes the sum; one card alone has nothing to add up.
     const double alone = seconds({}, 2, 1);
     const double four = seconds({}, 2, 4);
-    const double sum = 3 * kTensor / perfect_card().memory_bandwidth.count();
+    const double sum = 5 * kTensor / perfect_card().memory_bandwidth.count();
     CHECK(four - alone == doctest::Approx(2 * 3 * kTensor / kSlot + sum).epsilon(0.02));
   }
 
@@ -95,6 +101,27 @@ TEST_SUITE("parallel") {
     const double encode = encode_time(codec(CodecKind::fp16), kTensor / 4, perfect_card().memory_bandwidth).count();
     CHECK(seconds({}, 2, 1) - seconds({.codec = CodecKind::fp16}, 2, 1) ==
           doctest::Approx(saved - encode).epsilon(1e-6));
+  }
+
+  TEST_CASE("cards that are workers of their own all send over the adapter of their box") {
+    // Half of the tensor is on each of two servers: G cards of the other box send half of S there, and get it back; the
+    // server adds up what 2 G cards sent.
+    const auto of_cards = [](int gpus) {
+      return seconds({.algorithm = ExchangeAlgorithm::parameter_server_cpu, .each_gpu = true}, 2, gpus);
+    };
+    CHECK(of_cards(4) - of_cards(1) ==
+          doctest::Approx(2 * 3 * kTensor / 2 / kNetwork + 6 * kTensor / 2 / kServer).epsilon(1e-6));
+  }
+
+  TEST_CASE("a server packs and unpacks the messages of all workers while they travel") {
+    // Of two boxes each server gets two halves of S, one over its adapter, and sends as much.
+    const double unhindered = seconds({}, 2, 1);
+    const double travels = kTensor / 2 / kNetwork;
+    CHECK(seconds({.message_rate = BytesPerSecond(1.1 * kTensor / travels)}, 2, 1) ==
+          doctest::Approx(unhindered).epsilon(1e-9));
+    constexpr double kSlow = 0.1e9;
+    CHECK(seconds({.message_rate = BytesPerSecond(kSlow)}, 2, 1) - unhindered ==
+          doctest::Approx(2 * (kTensor / kSlow - travels)).epsilon(1e-6));
   }
 
   TEST_CASE("on the CPU each card sends over its own slot and the processor adds up") {

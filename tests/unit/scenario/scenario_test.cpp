@@ -96,7 +96,11 @@ TEST_SUITE("scenario") {
     CHECK(scenario.job.framework.convolution ==
           ConvolutionHabit{.channels_first = true, .channels_last = true, .workspace = Bytes(64.0 * 1024 * 1024)});
     CHECK(scenario.job.framework.exchange.owner == TensorOwner::largest_first);
-    CHECK(scenario.job.framework.exchange.servers == BoxServers{.split_from = 1000, .per_box = 2, .in_turn = true});
+    CHECK(scenario.job.framework.exchange.servers == BoxServers{.split_from = 1000,
+                                                                .per_box = 2,
+                                                                .in_turn = true,
+                                                                .each_gpu = true,
+                                                                .message_rate = BytesPerSecond(900e6)});
     CHECK(scenario.job.framework.feed == BytesPerSecond(1.7e9));
     CHECK(scenario.cluster.gpu.own_host == 0.5);
     const WrittenOut gelu{.forward = 18,
