@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <system_error>
 
+#include "scenario/schema.hpp"
+
 namespace gpuscale {
 
 namespace {
@@ -135,6 +137,7 @@ void MapReader::finish() {
   for (const YamlEntry& entry : map_->entries) {
     if (std::ranges::find(known, entry.key) != known.end()) continue;
     std::string hint = did_you_mean(entry.key, known);
+    if (hint.empty() && path_ != "-") hint = key_elsewhere(entry.key, path_);
     if (hint.empty()) {
       std::vector<std::string_view> sorted = known;
       std::ranges::sort(sorted);

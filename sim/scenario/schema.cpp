@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
+#include <vector>
 
 namespace gpuscale {
 
@@ -304,13 +306,60 @@ constexpr auto kSchema = std::to_array<SchemaKey>({
 constexpr std::array<std::string_view, 4> kOpenEnded = {"workload.model.blocks", "workload.model.layers",
                                                         "workload.model.transformer", "cluster.machine"};
 
+/// Keys whose value may be a file or an inline map of its own.
+constexpr auto kData =
+    std::to_array<std::string_view>({"workload.model", "workload.calibrate", "cluster.machine", "cluster.gpu",
+                                     "cluster.fabric", "framework.transport", "framework"});
+
 bool is_below(std::string_view path, std::string_view above) {
   return path.size() > above.size() && path.starts_with(above) && path[above.size()] == '.';
+}
+
+/// The data that a path is of or below; empty for a key of the scenario itself.
+std::string_view data_of(std::string_view path) {
+  const auto found =
+      std::ranges::find_if(kData, [&](std::string_view data) { return path == data || is_below(path, data); });
+  return found == kData.end() ? std::string_view() : *found;
+}
+
+/// The data that a key stands in; the key that names the data stands outside it.
+std::string_view data_around(std::string_view path) {
+  const std::size_t dot = path.rfind('.');
+  return dot == std::string_view::npos ? std::string_view() : data_of(path.substr(0, dot));
 }
 
 }  // namespace
 
 std::span<const SchemaKey> scenario_schema() { return kSchema; }
+
+std::string key_elsewhere(std::string_view key, std::string_view path) {
+  constexpr std::size_t kMostNames = 4;
+  constexpr auto kEverywhere = std::to_array<std::string_view>({"name", "source", "as_of", "description"});
+  if (std::ranges::find(kEverywhere, key) != kEverywhere.end()) return {};
+  const std::string_view home = data_of(path);
+  std::array<std::vector<std::string_view>, 3> found;  // below the map, in the scenario, in data
+  for (const SchemaKey& known : kSchema) {
+    const std::size_t dot = known.path.rfind('.');
+    if (known.path.substr(dot + 1) != key || known.path.substr(0, std::min(dot, known.path.size())) == path) continue;
+    const std::string_view data = data_around(known.path);
+    const bool below = path.empty() ? data.empty() : is_below(known.path, path) && data == home;
+    if (below) {
+      found[0].push_back(known.path);
+    } else if (data.empty() && home.empty()) {
+      found[1].push_back(known.path);
+    } else if (home.empty() || data == home) {
+      found[2].push_back(known.path);
+    }
+  }
+  const auto nearest = std::ranges::find_if(found, [](const auto& paths) { return !paths.empty(); });
+  if (nearest == found.end() || nearest->size() > kMostNames) return {};
+  std::string names;
+  for (const std::string_view name : *nearest) {
+    const bool last = name == nearest->back();
+    names += fmt::format("{}'{}'", names.empty() ? "" : last ? " or " : ", ", name);
+  }
+  return fmt::format("; did you mean {}?", names);
+}
 
 bool is_scenario_path(std::string_view path) {
   const bool known = std::ranges::find(kSchema, path, &SchemaKey::path) != kSchema.end();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace gpuscale {
@@ -18,5 +19,10 @@ std::span<const SchemaKey> scenario_schema();
 
 /// Whether a path is a key of the schema, a map above one, or may lead into inline data.
 bool is_scenario_path(std::string_view path);
+
+/// "; did you mean 'cluster.placement'?" for a key that the map at `path` does not have and another part of a scenario
+/// does: parts of the same map first, then those beside inline data, then the data. Up to four are named; empty if
+/// there is none or there are more. Inside data only the same data's keys are named.
+std::string key_elsewhere(std::string_view key, std::string_view path);
 
 }  // namespace gpuscale

@@ -15,7 +15,8 @@ constexpr double kMostPoints = 1e6;
 std::string unknown_path(std::string_view path) {
   std::vector<std::string_view> known;
   for (const SchemaKey& key : scenario_schema()) known.push_back(key.path);
-  const std::string hint = did_you_mean(path, known);
+  std::string hint = did_you_mean(path, known);
+  if (hint.empty()) hint = key_elsewhere(path.substr(path.rfind('.') + 1), "");
   return fmt::format("unknown path {} in sweep{}", in_quotes(path),
                      hint.empty() ? "; 'gpuscale schema' lists the keys" : hint);
 }
