@@ -19,6 +19,12 @@ void write_head(std::ostream& out, const CommonFacts& common, const TextStyle& s
   if (!common.title.empty()) out << '\n';
 }
 
+void write_left_out(std::ostream& out, const std::vector<TextColumn>& columns, const TextStyle& style) {
+  if (const std::string note = left_out_note(columns, style.width); !note.empty()) {
+    out << wrapped(note, style.width, 2) << '\n';
+  }
+}
+
 bool runs(const Report& report) { return report.memory.fits && !is_refused(report); }
 
 }  // namespace
@@ -30,12 +36,14 @@ void write_text(std::ostream& out, std::span<const Report> reports, const TextSt
   }
   const CommonFacts common = common_facts(reports);
   write_head(out, common, style);
-  const std::vector<std::string> lines = layout(point_columns(reports), style.width);
+  const std::vector<TextColumn> columns = point_columns(reports);
+  const std::vector<std::string> lines = layout(columns, style.width);
   out << bold(lines.front(), style) << '\n';
   for (std::size_t i = 0; i < reports.size(); ++i) {
     out << (runs(reports[i]) ? lines[i + 1] : red(lines[i + 1], style)) << '\n';
   }
   out << '\n';
+  write_left_out(out, columns, style);
   for (const std::string& note : common.notes) out << wrapped(printable(note), style.width, 2) << '\n';
 }
 
@@ -47,12 +55,15 @@ void write_text(std::ostream& out, const Ranking& ranking, const TextStyle& styl
   std::vector<Report> reports;
   for (const RankedReport& entry : ranking.entries) reports.push_back(entry.report);
   write_head(out, common_facts(reports), style);
-  const std::vector<std::string> lines = layout(ranking_columns(ranking), style.width);
+  const std::vector<TextColumn> columns = ranking_columns(ranking);
+  const std::vector<std::string> lines = layout(columns, style.width);
   out << bold(lines.front(), style) << '\n';
   for (std::size_t i = 0; i < ranking.entries.size(); ++i) {
     out << (runs(ranking.entries[i].report) ? lines[i + 1] : red(lines[i + 1], style)) << '\n';
   }
-  out << '\n' << wrapped(printable(ranking.verdict), style.width, 0) << '\n';
+  out << '\n';
+  write_left_out(out, columns, style);
+  out << wrapped(printable(ranking.verdict), style.width, 0) << '\n';
   for (const std::string& note : ranking.notes) out << wrapped(printable(note), style.width, 2) << '\n';
 }
 

@@ -49,16 +49,6 @@ std::size_t display_width(std::string_view text) {
   return width;
 }
 
-std::string shortened(std::string_view text, std::size_t width) {
-  constexpr std::string_view kCut = "...";
-  if (display_width(text) <= width || width <= kCut.size()) return std::string(text);
-  std::size_t end = 0;
-  for (std::size_t characters = 0; end < text.size(); ++end) {
-    if (starts_character(text[end]) && ++characters > width - kCut.size()) break;
-  }
-  return std::string(text.substr(0, end)) + std::string(kCut);
-}
-
 std::string padded(std::string_view text, std::size_t width, bool right) {
   const std::size_t taken = display_width(text);
   const std::string fill(taken < width ? width - taken : 0, ' ');

@@ -27,9 +27,6 @@ std::string printable(std::string_view text);
 /// Columns a text takes on a terminal: its UTF-8 characters.
 std::size_t display_width(std::string_view text);
 
-/// The text cut to a width, with "..." at the cut.
-std::string shortened(std::string_view text, std::size_t width);
-
 /// The text filled up with spaces on the right or, for numbers, on the left.
 std::string padded(std::string_view text, std::size_t width, bool right = false);
 

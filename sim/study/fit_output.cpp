@@ -14,9 +14,17 @@ namespace {
 
 constexpr std::size_t kLabel = 12;
 
+constexpr std::size_t kIndent = 2;
+
 void write_lines(std::ostream& out, const std::vector<TextColumn>& columns, const TextStyle& style, bool titled) {
-  const std::vector<std::string> lines = layout(columns, style.width - 2);
-  for (std::size_t i = titled ? 0 : 1; i < lines.size(); ++i) out << "  " << lines[i] << '\n';
+  const std::vector<std::string> lines = layout(columns, style.width, kIndent);
+  for (std::size_t i = titled ? 0 : 1; i < lines.size(); ++i) out << lines[i] << '\n';
+}
+
+void write_left_out(std::ostream& out, const std::vector<TextColumn>& columns, std::size_t width,
+                    std::string_view format) {
+  const std::string note = left_out_note(columns, width, format);
+  if (!note.empty()) out << std::string(kIndent, ' ') << wrapped(note, width, kIndent) << '\n';
 }
 
 /// "fits" in green or "does not fit" in red, with what follows.
@@ -47,12 +55,14 @@ void write_one(std::ostream& out, const Fit& fit, const TextStyle& style) {
   if (staged) {
     out << '\n' << bold("Memory of a GPU by pipeline stage", style) << '\n';
     write_lines(out, stage_columns(report), style, true);
+    write_left_out(out, stage_columns(report), style.width - kIndent, "json");
   }
   out << '\n' << dressed_verdict(report, style) << '\n';
   if (fit.changes.empty()) return;
   out << '\n'
       << bold(report.memory.fits ? "What would save memory" : "What would save memory, each alone", style) << '\n';
   write_lines(out, change_columns(fit), style, true);
+  write_left_out(out, change_columns(fit), style.width - kIndent, "csv");
   out << '\n' << "speed is throughput relative to the job as asked" << '\n';
   if (const std::string way = way_text(fit); !way.empty()) out << wrapped(way, style.width, 2) << '\n';
 }
@@ -68,6 +78,7 @@ std::string count_text(std::span<const Fit> fits) {
 void write_text(std::ostream& out, std::span<const Fit> fits, const TextStyle& style) {
   if (fits.size() == 1) return write_one(out, fits.front(), style);
   for (const std::string& line : layout(fit_columns(fits), style.width)) out << line << '\n';
+  write_left_out(out, fit_columns(fits), style.width, "csv");
   out << '\n' << count_text(fits) << '\n';
 }
 

@@ -17,9 +17,9 @@ std::size_t width_of(const TextColumn& column) {
 }
 
 void write_table(std::ostream& out, const std::vector<TextColumn>& columns, const TextStyle& style) {
-  const std::vector<std::string> lines = layout(columns, style.width - kGap);
+  const std::vector<std::string> lines = layout(columns, style.width, kGap);
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    out << "  " << (i == 0 ? bold(lines[i], style) : lines[i]) << '\n';
+    out << (i == 0 ? bold(lines[i], style) : lines[i]) << '\n';
   }
 }
 

@@ -14,11 +14,14 @@ namespace {
 constexpr std::size_t kWorstRows = 10;
 constexpr std::size_t kIndent = 7;
 
-void write_table(std::ostream& out, std::string_view title, std::vector<TextColumn> columns, const TextStyle& style) {
+void write_table(std::ostream& out, std::string_view title, const std::vector<TextColumn>& columns,
+                 const TextStyle& style) {
   if (columns.empty() || columns.front().cells.empty()) return;
   if (!title.empty()) out << '\n' << title << '\n';
-  const std::vector<std::string> lines = layout(std::move(columns), style.width);
+  const std::vector<std::string> lines = layout(columns, style.width);
   for (std::size_t i = 0; i < lines.size(); ++i) out << (i == 0 ? bold(lines[i], style) : lines[i]) << '\n';
+  if (const std::string note = left_out_note(columns, style.width, "md"); !note.empty())
+    out << wrapped(note, style.width, 2) << '\n';
 }
 
 void write_unused(std::ostream& out, const Validation& validation, const TextStyle& style) {

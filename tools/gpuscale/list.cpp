@@ -17,7 +17,7 @@ namespace gpuscale::tool {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr std::size_t kLongestCell = 48;
+constexpr std::size_t kWidestWords = 48;
 
 using Kinds = std::vector<const CatalogueKind*>;
 
@@ -47,7 +47,7 @@ std::vector<TextColumn> columns_of(const Catalogue& catalogue) {
                        .right = column.right,
                        .dispensable = column.dispensable,
                        .cells = {},
-                       .longest = kLongestCell});
+                       .longest = kWidestWords});
     for (const std::vector<Cell>& row : catalogue.rows) columns.back().cells.push_back(row[i].text);
   }
   return columns;
@@ -112,10 +112,13 @@ void write_tables(std::ostream& out, const Kinds& kinds, const std::vector<Catal
     } else if (format == Format::md) {
       out << pipe_table(columns_of(catalogues[i]));
     } else {
-      const std::vector<std::string> lines = layout(columns_of(catalogues[i]), style.width);
+      const std::vector<TextColumn> columns = columns_of(catalogues[i]);
+      const std::vector<std::string> lines = layout(columns, style.width);
       for (std::size_t line = 0; line < lines.size(); ++line) {
         out << (line == 0 ? bold(lines[line], style) : lines[line]) << '\n';
       }
+      const std::string note = left_out_note(columns, style.width, kinds.size() > 1 ? "md" : "csv");
+      if (!note.empty()) out << '\n' << wrapped(note, style.width, 2) << '\n';
     }
   }
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "commands.hpp"
+#include "report/columns.hpp"
 #include "units/quantity_text.hpp"
 
 namespace gpuscale::tool {
@@ -36,10 +37,9 @@ bool wants_colour() {
 
 std::size_t terminal_width(std::size_t otherwise) {
   constexpr std::size_t kNarrow = 60;
-  constexpr std::size_t kWide = 160;
   winsize size{};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return otherwise;
-  return std::clamp<std::size_t>(size.ws_col, kNarrow, kWide);
+  return std::clamp<std::size_t>(size.ws_col, kNarrow, kWidestText);
 }
 
 bool same_file(const std::filesystem::path& input, const std::string& output) {

@@ -23,8 +23,6 @@ TEST_SUITE("report") {
     CHECK(display_width("\u00b5s") == 2);
     CHECK(padded("\u00b5s", 4) == "\u00b5s  ");
     CHECK(padded("\u00b5s", 4, true) == "  \u00b5s");
-    CHECK(shortened("\u00b5\u00b5\u00b5\u00b5\u00b5\u00b5", 5) == "\u00b5\u00b5...");
-    CHECK(shortened("short", 5) == "short");
   }
 
   TEST_CASE("wrapping breaks between words and indents what follows") {
