@@ -87,22 +87,48 @@ std::span<const FabricRoutes::Hop> FabricRoutes::hops_from(std::uint32_t vertex)
   return {hops_.data() + first_hop_[vertex], hops_.data() + first_hop_[vertex + 1]};
 }
 
-/// Adapters below a switch are numbered first by their place in their box, then by box: both a job on
-/// all adapters and one that uses the same adapter of every box then spread over all ways upwards.
+/// The adapters below a switch, in the order of boxes.
+std::vector<std::uint32_t> FabricRoutes::adapters_below(std::uint32_t vertex) const {
+  std::vector<std::uint32_t> below;
+  for (const Hop& hop : hops_from(vertex)) {
+    if (!is_switch(hop.to)) below.push_back(hop.to);
+  }
+  std::ranges::sort(below);
+  return below;
+}
+
+/// Whether leaves are alike: the same places of boxes in the same order below each (the last may have fewer), counted
+/// from its lowest. Leaves that cut boxes at unlike places are not.
+bool FabricRoutes::leaves_are_alike() const {
+  std::vector<std::uint32_t> first;
+  for (std::uint32_t vertex = 0; vertex < switches_; ++vertex) {
+    std::vector<std::uint32_t> places;
+    for (const std::uint32_t adapter : adapters_below(vertex)) places.push_back(ordinal_[adapter]);
+    if (places.empty()) continue;
+    const std::uint32_t lowest = *std::ranges::min_element(places);
+    for (std::uint32_t& place : places) place -= lowest;
+    if (first.empty()) first = places;
+    const std::size_t shared = std::min(first.size(), places.size());
+    if (!std::ranges::equal(std::span(first).first(shared), std::span(places).first(shared))) return false;
+  }
+  return true;
+}
+
+/// Adapters below a switch are numbered first by their place in their box, then by box: both a job on all adapters and
+/// one that uses the same adapter of every box then spread over all ways upwards. Where leaves are unlike that would
+/// number neighbours of two leaves alike; there the order of boxes numbers them, which goes on from leaf to leaf.
 void FabricRoutes::number_slots() {
   slot_.assign(vertices_, 0);
   leaf_.assign(vertices_, 0);
+  const bool by_place = leaves_are_alike();
   std::uint32_t leaves = 0;
   for (std::uint32_t vertex = 0; vertex < switches_; ++vertex) {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> below;
-    for (const Hop& hop : hops_from(vertex)) {
-      if (!is_switch(hop.to)) below.emplace_back(ordinal_[hop.to], hop.to);
-    }
+    std::vector<std::uint32_t> below = adapters_below(vertex);
     if (below.empty()) continue;
-    std::ranges::sort(below);
+    if (by_place) std::ranges::stable_sort(below, {}, [&](std::uint32_t adapter) { return ordinal_[adapter]; });
     for (std::uint32_t slot = 0; slot < below.size(); ++slot) {
-      slot_[below[slot].second] = slot;
-      leaf_[below[slot].second] = leaves;
+      slot_[below[slot]] = slot;
+      leaf_[below[slot]] = leaves;
     }
     ++leaves;
   }

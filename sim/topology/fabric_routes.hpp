@@ -54,6 +54,8 @@ class FabricRoutes {
   [[nodiscard]] std::span<const Hop> hops_from(std::uint32_t vertex) const;
   [[nodiscard]] bool is_switch(std::uint32_t vertex) const { return vertex < switches_; }
   void number_vertices(std::span<const Device> devices, const std::vector<bool>& takes_part);
+  [[nodiscard]] std::vector<std::uint32_t> adapters_below(std::uint32_t vertex) const;
+  [[nodiscard]] bool leaves_are_alike() const;
   void number_slots();
   void find_torus_links();
   const Distances& distances_to(std::uint32_t target);

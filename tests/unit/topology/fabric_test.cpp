@@ -93,6 +93,15 @@ TEST_SUITE("topology") {
     }
   }
 
+  TEST_CASE("no shift of all ranks loads a link of a fat tree twice where its edges cut boxes") {
+    // Edges of 4 adapters and boxes of 3: an edge begins at the first, the second or the third adapter of a box.
+    const Cluster cluster = build_cluster(boxes_of(32, 3, {.kind = FabricKind::fat_tree, .ports = 8}));
+    for (std::size_t shift = 1; shift < 96; ++shift) {
+      CAPTURE(shift);
+      CHECK(most_used(cluster, shift) == 1);
+    }
+  }
+
   TEST_CASE("one adapter of every box spreads as well as all do") {
     const Cluster cluster =
         build_cluster(boxes_of(16, 4, {.kind = FabricKind::leaf_spine, .leaf_ports = 16, .spines = 16}));
