@@ -1,18 +1,77 @@
 #include "scenario/codec_checks.hpp"
 
+#include <array>
 #include <fmt/format.h>
+#include <span>
+#include <string>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include "collective/codec.hpp"
+#include "workload/lower.hpp"
 
 namespace gpuscale {
 
+namespace {
+
+struct Activations {
+  std::string_view key;
+  CodecKind kind;
+};
+
+/// Narrower codecs than numbers of a width: "none, int8, int4 or one_bit".
+std::string narrower(double bits, bool gradients) {
+  std::vector<std::string_view> names = {"none"};
+  for (const Codec& code : codecs()) {
+    const bool drops = code.kind == CodecKind::top_k || code.kind == CodecKind::low_rank;
+    const bool narrow = code.bits_per_value < bits || code.kind == CodecKind::low_rank;
+    if (code.kind != CodecKind::none && narrow && (gradients || !drops)) names.push_back(code.name);
+  }
+  return one_of(names);
+}
+
+/// A codec must make numbers of this size narrower; the factors of low_rank are not counted by the number.
+void check_width(std::string_view key, CodecKind kind, Bytes number, std::string_view numbers, std::string_view ways,
+                 Reading& reading) {
+  const Codec& code = codec(kind);
+  const double bits = number.count() * 8.0;
+  if (kind == CodecKind::none || code.sum == CodecSum::factors || code.bits_per_value < bits) return;
+  reading.note(reading.place_of(key), fmt::format("{} would save nothing: {} have {:.0f} bits already; write {}",
+                                                  code.name, numbers, bits, ways));
+}
+
+/// Gradients travel in fp32, or as they are computed if the framework is compact; averages of parameters in fp32.
+void check_widths(const Scenario& scenario, const SoundParts& sound, std::span<const Activations> activations,
+                  Reading& reading) {
+  if (!sound.workload) return;
+  const Job& job = scenario.job;
+  if (job.transfer) {
+    const Bytes copied = storage_size(job.precision);
+    return check_width("strategy.exchange.codec", job.parallel.exchange.codec, copied,
+                       fmt::format("numbers in {}", name(job.precision)), narrower(copied.count() * 8.0, true),
+                       reading);
+  }
+  const Bytes computed = activation_size(job.precision);
+  for (const Activations& sent : activations) {
+    check_width(sent.key, sent.kind, computed, fmt::format("activations in {}", name(job.precision)),
+                narrower(computed.count() * 8.0, false), reading);
+  }
+  if (!sound.framework || !job.framework.exchange.compact || job.parallel.average_every > 1) return;
+  const bool sums_only = job.parallel.shard.stage > 0;  // which no narrower codec can do
+  check_width("strategy.exchange.codec", job.parallel.exchange.codec, computed,
+              fmt::format("gradients, which {} sends in {},",
+                          job.framework.id == "inline" ? "this framework" : job.framework.id, name(job.precision)),
+              sums_only ? "none" : narrower(computed.count() * 8.0, true), reading);
+}
+
+}  // namespace
+
 void check_codecs(const Scenario& scenario, const SoundParts& sound, Reading& reading) {
   const ParallelConfig& parallel = scenario.job.parallel;
-  const std::pair<std::string_view, CodecKind> activations[] = {{"strategy.model.codec", parallel.model.codec},
-                                                                {"strategy.tensor.codec", parallel.tensor.codec},
-                                                                {"strategy.pipeline.codec", parallel.pipeline.codec}};
+  const std::array<Activations, 3> activations = {{{"strategy.model.codec", parallel.model.codec},
+                                                   {"strategy.tensor.codec", parallel.tensor.codec},
+                                                   {"strategy.pipeline.codec", parallel.pipeline.codec}}};
+  check_widths(scenario, sound, activations, reading);
   for (const auto& [key, kind] : activations) {
     if (kind != CodecKind::top_k && kind != CodecKind::low_rank) continue;
     reading.note(reading.place_of(key),
