@@ -35,9 +35,6 @@ const AlgorithmEntry* entry_of(ExchangeAlgorithm algorithm) {
   return found == entries.end() ? nullptr : &*found;
 }
 
-/// Moves that do not speak a protocol of the links are the same under all.
-bool has_protocols(ExchangeAlgorithm algorithm) { return algorithm != ExchangeAlgorithm::in_switch; }
-
 /// What every group can do.
 ExchangeAlgorithm fallback_for(Collective what) {
   const bool pairwise = what == Collective::all_to_all || what == Collective::send;
@@ -116,17 +113,24 @@ std::vector<ExchangeChoice> ranked_choices(const RankGroup& group, Collective wh
   return choices;
 }
 
+bool has_protocols(ExchangeAlgorithm algorithm) { return algorithm != ExchangeAlgorithm::in_switch; }
+
 std::string reason_of(const RankGroup& group, Collective what, const Exchange& exchange, const ExchangeChoice& choice) {
   const std::vector<ExchangeChoice> ranked = ranked_choices(group, what, plain(exchange.size, exchange.call));
   const auto own = std::ranges::find(ranked, choice.algorithm, &ExchangeChoice::algorithm);
-  std::string text(name(choice.algorithm));
+  std::vector<std::string> parts;
   if (!group.transport().protocols.empty() && has_protocols(choice.algorithm)) {
-    text += fmt::format(" ({})", kProtocolNames[static_cast<std::size_t>(choice.protocol)]);
+    parts.emplace_back(kProtocolNames[static_cast<std::size_t>(choice.protocol)]);
   }
-  if (own != ranked.end()) text += fmt::format(", {} alone for {}", to_text(own->time), to_text(exchange.size));
+  if (own != ranked.end()) {
+    parts.push_back(fmt::format("{} alone for {}", to_text(own->time), to_text(exchange.size)));
+  }
+  std::string text = fmt::format("{}", fmt::join(parts, ", "));
   const auto next =
       std::ranges::find_if(ranked, [&](const auto& other) { return other.algorithm != choice.algorithm; });
-  if (next != ranked.end()) text += fmt::format("; next is {} with {}", name(next->algorithm), to_text(next->time));
+  if (next != ranked.end()) {
+    text += fmt::format("{}next is {} with {}", text.empty() ? "" : "; ", name(next->algorithm), to_text(next->time));
+  }
   return text;
 }
 

@@ -22,7 +22,10 @@ ExchangeChoice choose_exchange(const RankGroup& group, Collective what, const Ex
 /// Every algorithm that can do it with its best protocol, fastest first.
 std::vector<ExchangeChoice> ranked_choices(const RankGroup& group, Collective what, const Exchange& exchange);
 
-/// Which algorithm and why: "double_tree (ll128), 41.2 us alone; next is ring with 55.0 us".
+/// Whether an algorithm goes by a protocol of the links; moves that speak none are the same under all.
+bool has_protocols(ExchangeAlgorithm algorithm);
+
+/// Why a choice was made, without its name: "ll128, 41.2 us alone for 4.00 MiB; next is ring with 55.0 us".
 std::string reason_of(const RankGroup& group, Collective what, const Exchange& exchange, const ExchangeChoice& choice);
 
 }  // namespace gpuscale

@@ -81,7 +81,9 @@ ExchangeRow row_of(const ExchangeQuery& query, const RankGroup& group, Bytes siz
   row.algorithm_bandwidth = size / row.time;
   row.bus_bandwidth = row.algorithm_bandwidth * bus_factor(query.what, group.count());
   row.algorithm = name(choice.algorithm);
-  if (!group.transport().protocols.empty()) row.protocol = kProtocolNames[static_cast<std::size_t>(choice.protocol)];
+  if (!group.transport().protocols.empty()) {
+    row.protocol = has_protocols(choice.algorithm) ? kProtocolNames[static_cast<std::size_t>(choice.protocol)] : "none";
+  }
   return row;
 }
 

@@ -31,7 +31,7 @@ struct ExchangeRow {
   BytesPerSecond algorithm_bandwidth;
   BytesPerSecond bus_bandwidth;
   std::string algorithm;
-  std::string protocol;  ///< empty if the transport has none
+  std::string protocol;  ///< empty if the transport has none; "none" of an algorithm that speaks none
 };
 
 struct ExchangeTable {
