@@ -52,9 +52,10 @@ struct CalibrationResult {
 /// Each factor asks for so many measurements, so that one may be left out.
 inline constexpr std::size_t kMeasurementsPerFactor = 2;
 
-/// Finds factors by least squares of log(simulated / measured). First one for all computing, then, where there are
-/// enough measurements, where at least two of them depend on it (elasticity above a tenth) and where it makes the
-/// measurements left out come closer: one for the host, one for exchanges, and one each for products and streams.
+/// Finds factors by least squares of log(simulated / measured): one for all computing, one for the host, one for
+/// exchanges, and one each for products and streams. Each is taken where there are enough measurements, where at least
+/// two of them depend on it (elasticity above a tenth), where it makes the measurements left out come closer and where
+/// the mean error does not grow. All may stay at one.
 /// \param jobs simulations at the same time; the result does not depend on it
 /// \throws ScenarioError if there are too few measurements, saying how many are missing
 CalibrationResult fit_calibration(std::span<const Measurement> measurements, int jobs);

@@ -70,6 +70,14 @@ Seconds Simulations::time(std::size_t i, const Calibration& factors) const {
   return simulate_step(scenario).step_time;
 }
 
+Fitted unfitted(const Simulations& simulations, const std::vector<Seconds>& times) {
+  Fitted fitted{.left_out = times};
+  for (std::size_t i = 0; i < simulations.size(); ++i) {
+    fitted.at.residuals.push_back(residual(times[i], simulations.measurement(i).step_time));
+  }
+  return fitted;
+}
+
 Fitted fit(const Simulations& simulations, std::vector<Knob> knobs) {
   constexpr int kMostSteps = 8;
   constexpr double kSettled = 1e-4;
@@ -97,6 +105,12 @@ double mean_error(const Simulations& simulations, const std::vector<Seconds>& ti
     sum += std::abs(times[i] / simulations.measurement(i).step_time - 1.0);
   }
   return sum / static_cast<double>(times.size());
+}
+
+double mean_error(const Linearised& at) {
+  double sum = 0.0;
+  for (const double residual : at.residuals) sum += std::abs(std::exp(residual) - 1.0);
+  return sum / static_cast<double>(at.residuals.size());
 }
 
 }  // namespace gpuscale

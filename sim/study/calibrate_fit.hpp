@@ -53,10 +53,14 @@ class Simulations {
   int jobs_;
 };
 
+/// No factor at all. \param times of the measurements with the data files as they are
+Fitted unfitted(const Simulations& simulations, const std::vector<Seconds>& times);
+
 /// Gauss-Newton from factors of one; then each measurement left out by one more step without it.
 Fitted fit(const Simulations& simulations, std::vector<Knob> knobs);
 
-/// Mean of |simulated / measured - 1|.
+/// Mean of |simulated / measured - 1|: of times, or of the residuals of a fit.
 double mean_error(const Simulations& simulations, const std::vector<Seconds>& times);
+double mean_error(const Linearised& at);
 
 }  // namespace gpuscale

@@ -52,6 +52,11 @@ std::vector<TextColumn> factor_columns(const CalibrationResult& result) {
 }
 
 std::string errors_text(const CalibrationResult& result) {
+  if (result.factors == Calibration{}) {
+    return fmt::format(
+        "mean error of the step time: {:.1f} %; no factor brings it down, so use the data files as they are",
+        100 * result.error_before);
+  }
   return fmt::format("mean error of the step time: {:.1f} % before, {:.1f} % after, {:.1f} % of a measurement left out",
                      100 * result.error_before, 100 * result.error_after, 100 * result.error_left_out);
 }
@@ -75,7 +80,7 @@ void write_text(std::ostream& out, const CalibrationResult& result, const TextSt
     for (std::size_t i = 0; i < lines.size(); ++i) out << (i == 0 ? bold(lines[i], style) : lines[i]) << '\n';
   };
   table(row_columns(result));
-  out << '\n' << errors_text(result) << "\n\n";
+  out << '\n' << wrapped(errors_text(result), style.width, 0) << "\n\n";
   table(factor_columns(result));
 }
 

@@ -91,6 +91,25 @@ TEST_SUITE("study") {
     CHECK(result.factors.exchange == doctest::Approx(1.0).epsilon(0.02));
   }
 
+  TEST_CASE("a factor with which the mean error grows is left at one and the reason told") {
+    std::vector<Measurement> measurements = made_with({}, {job("resnet50", "64 per gpu"), job("vgg16", "32 per gpu"),
+                                                           job("resnet50", "32 per gpu"), job("vgg16", "64 per gpu")});
+    measurements.back().step_time = measurements.back().step_time * 3.0;  // one that something else slowed down
+    const CalibrationResult result = fit_calibration(measurements, 1);
+    CHECK(result.factors == Calibration{});
+    CHECK(result.error_before == doctest::Approx(2.0 / 3.0 / 4.0).epsilon(1e-6));
+    CHECK(result.error_after == result.error_before);
+    REQUIRE(result.tried.front().name == "compute");
+    CHECK_FALSE(result.tried.front().factor.has_value());
+    CHECK(result.tried.front().why.find("the mean error grows from 16.7 % to ") != std::string::npos);
+  }
+
+  TEST_CASE("measurements that agree with the data files leave all factors at one") {
+    const CalibrationResult result = fit_calibration(made_with({}, usual_jobs()), 2);
+    CHECK(result.factors == Calibration{});
+    for (const FactorReport& tried : result.tried) CHECK_FALSE(tried.factor.has_value());
+  }
+
   TEST_CASE("the number of threads changes nothing") {
     const std::vector<Measurement> measurements = made_with({.products = 1.1, .streams = 1.4}, usual_jobs());
     CHECK(fit_calibration(measurements, 1).factors == fit_calibration(measurements, 4).factors);
