@@ -101,9 +101,6 @@ Fit examine_fit(const ScenarioFile& file, const Library& library, const std::vec
     std::optional<MemoryChange> change = trial.with(idea);
     if (change && good(*change)) fit.changes.push_back(std::move(*change));
   }
-  if (auto change = first_of(framework_ideas(file, library, settings, scenario), trial, good)) {
-    fit.changes.push_back(std::move(*change));
-  }
   std::ranges::stable_sort(fit.changes, std::ranges::greater(),
                            [&](const MemoryChange& change) { return change.saves(fit.report); });
   const auto fits = [](const MemoryChange& change) { return change.report.memory.fits; };

@@ -30,11 +30,11 @@ struct Fit {
 };
 
 /// Simulates the job and each change on its own: half the batch and the largest that fits, 16-bit numbers, recomputing
-/// activations, ZeRO stages, splitting layers or stages further, an 8-bit optimizer, a framework with a smaller base,
-/// the library's smallest card of the same form that is large enough. If no change alone makes the job fit, they are
-/// put together until it does, those that save most first and those that cost least speed first. Changes that the job
-/// cannot take, or that save less than half a percent, are left out. \throws ScenarioError if the job as asked cannot
-/// be simulated
+/// activations, ZeRO stages, splitting layers or stages further, an 8-bit optimizer, the
+/// library's smallest card of the same form that is large enough and not older. If no change alone makes the job fit,
+/// they are put together until it does, those that save most first and those that cost least speed first. Changes that
+/// the job cannot take, or that save less than half a percent, are left out. \throws ScenarioError if the job as asked
+/// cannot be simulated
 Fit examine_fit(const ScenarioFile& file, const Library& library, const std::vector<Setting>& settings);
 
 /// The change, or changes put together, with which the job fits: of those without another card, or else of all, the

@@ -47,9 +47,13 @@ void add_precisions(std::vector<ChangeIdea>& ideas, const Scenario& scenario) {
 
 void add_optimizers(std::vector<ChangeIdea>& ideas, const Scenario& scenario) {
   const Bytes now = state_size(scenario.job.optimizer, scenario.job.precision);
+  const std::string_view optimizer = kOptimizerNames[static_cast<std::size_t>(scenario.job.optimizer)];
   for (std::size_t i = 0; i < kOptimizerNames.size(); ++i) {
     const std::string_view word = kOptimizerNames[i];
-    if (!word.ends_with("8bit") || state_size(static_cast<Optimizer>(i), scenario.job.precision) >= now) continue;
+    const std::string_view same = word.substr(0, word.find('_'));  // adam of adam_8bit; adamw keeps the same state
+    if (!word.ends_with("8bit") || !optimizer.starts_with(same) ||
+        state_size(static_cast<Optimizer>(i), scenario.job.precision) >= now)
+      continue;
     ideas.push_back({fmt::format("8-bit optimizer state ({})", word), {{"workload.optimizer", std::string(word)}}});
   }
 }
@@ -74,8 +78,9 @@ void add_splits(std::vector<ChangeIdea>& ideas, const Scenario& scenario) {
   if (parallel.recompute != Recompute::full) add("recompute activations in backward", "strategy.recompute", "full");
   add("optimizer state on the CPU", "strategy.offload_optimizer", "true");
   if (scenario.cluster.gpus < 2) return;
-  constexpr std::array<std::string_view, 3> kShared = {"optimizer state shared out (ZeRO-1)", "gradients too (ZeRO-2)",
-                                                       "parameters too (ZeRO-3)"};
+  constexpr std::array<std::string_view, 3> kShared = {"optimizer state shared out (ZeRO-1)",
+                                                       "state and gradients shared out (ZeRO-2)",
+                                                       "state, gradients, parameters shared out (ZeRO-3)"};
   for (int stage = parallel.shard.stage + 1; stage <= 3; ++stage) {
     add(std::string(kShared[static_cast<std::size_t>(stage - 1)]), "strategy.zero", std::to_string(stage));
   }
@@ -125,21 +130,6 @@ std::vector<ChangeIdea> change_ideas(const Scenario& scenario, const Report& rep
   return ideas;
 }
 
-std::vector<ChangeIdea> framework_ideas(const ScenarioFile& file, const Library& library,
-                                        const std::vector<Setting>& settings, const Scenario& scenario) {
-  std::vector<std::pair<Bytes, ChangeIdea>> found;
-  for (const std::string& id : library.names("workloads/frameworks")) {
-    const Setting setting{"framework", id};
-    const std::optional<Scenario> other = resolved_with(file, library, settings, setting);
-    if (!other || other->job.framework.base_memory >= scenario.job.framework.base_memory) continue;
-    found.push_back({other->job.framework.base_memory, {fmt::format("a leaner framework, {}", id), {setting}}});
-  }
-  std::ranges::stable_sort(found, {}, [](const auto& entry) { return entry.first; });
-  std::vector<ChangeIdea> ideas;
-  for (auto& [base, idea] : found) ideas.push_back(std::move(idea));
-  return ideas;
-}
-
 std::vector<ChangeIdea> card_ideas(const ScenarioFile& file, const Library& library,
                                    const std::vector<Setting>& settings, const Scenario& scenario, Bytes needed) {
   struct Card {
@@ -155,6 +145,8 @@ std::vector<ChangeIdea> card_ideas(const ScenarioFile& file, const Library& libr
   for (const std::string& id : library.names("topologies/gpus")) {
     std::optional<Scenario> other = resolved_with(file, library, settings, {"cluster.gpu", id});
     if (!other || form_of(other->cluster.gpu) != form_of(scenario.cluster.gpu)) continue;
+    // ISO dates stand in the order of time; a card without one is taken.
+    if (!other->cluster.gpu.launched.empty() && other->cluster.gpu.launched < scenario.cluster.gpu.launched) continue;
     const Bytes size = other->cluster.gpu.memory_size;
     if (size > least && size >= needed * kMayShrink) cards.push_back({other->cluster.gpu, id});
   }

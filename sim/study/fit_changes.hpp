@@ -20,13 +20,9 @@ struct ChangeIdea {
 /// Changes worth a try on a job. The reader may refuse them.
 std::vector<ChangeIdea> change_ideas(const Scenario& scenario, const Report& report);
 
-/// Frameworks of the library with a smaller base than the job's, the smallest first.
-std::vector<ChangeIdea> framework_ideas(const ScenarioFile& file, const Library& library,
-                                        const std::vector<Setting>& settings, const Scenario& scenario);
-
 /// Cards of the library that have more memory than the job's and the same form (for a slot, on a board of its own, a
-/// TPU), those with least memory first, then the cheapest. Only those with room for `needed`, less a tenth for what
-/// depends on the card.
+/// TPU) and were not sold before it, those with least memory first, then the cheapest. Only those with room for
+/// `needed`, less a tenth for what depends on the card.
 std::vector<ChangeIdea> card_ideas(const ScenarioFile& file, const Library& library,
                                    const std::vector<Setting>& settings, const Scenario& scenario, Bytes needed);
 

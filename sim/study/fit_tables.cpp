@@ -16,6 +16,17 @@ TextColumn column(std::string title, bool right, int dispensable = 0) {
   return {.title = std::move(title), .right = right, .dispensable = dispensable, .cells = {}};
 }
 
+bool changes_card(const MemoryChange& change) {
+  return std::ranges::find(change.settings, "cluster.gpu", &Setting::path) != change.settings.end();
+}
+
+/// What a change saves; a larger card has more room and saves nothing.
+std::string saving(const MemoryChange& change, const Report& before) {
+  if (changes_card(change)) return "-";
+  const Bytes saved = change.saves(before);
+  return fmt::format("{}, {}", to_text(saved), percent_text(saved / before.memory.footprint.total()));
+}
+
 std::string answer(const Report& report) { return report.memory.fits ? "yes" : "NO"; }
 
 std::string largest_batch(const Report& report) { return fmt::format("{:.0f}", report.memory.largest_batch_per_gpu); }
@@ -106,14 +117,13 @@ std::vector<TextColumn> change_columns(const Fit& fit) {
   std::vector<TextColumn> columns = {column("change", false), column("memory", true),           column("saves", true),
                                      column("fits", false),   column("largest batch", true, 2), column("speed", true),
                                      column("option", false)};
-  columns[0].longest = 44;
+  columns[0].longest = 48;
   columns[6].wraps = true;
   columns[6].below = true;
-  const Bytes before = fit.report.memory.footprint.total();
   for (const MemoryChange& change : fit.changes) {
     const std::vector<std::string> cells = {change.what,
                                             to_text(change.report.memory.footprint.total()),
-                                            percent_text(change.saves(fit.report) / before),
+                                            saving(change, fit.report),
                                             answer(change.report),
                                             largest_batch(change.report),
                                             fmt::format("{:.2f}x", change.report.throughput / fit.report.throughput),

@@ -74,6 +74,36 @@ TEST_SUITE("study") {
     CHECK(change_of(fit_of({}), "cluster.gpu") == nullptr);
   }
 
+  TEST_CASE("what is named can be acted on: no other framework and no card older than the job's") {
+    const Library library({GPUSCALE_SOURCE_DIR});
+    const ScenarioFile file =
+        ScenarioFile::open(std::string(GPUSCALE_SOURCE_DIR) + "/workloads/scenarios/quickstart.yaml");
+    // 11.5 GiB: boards of 12 GiB that were sold before the GTX 1080 Ti have room, too.
+    for (const char* batch : {"120 per gpu", "256 per gpu"}) {
+      CAPTURE(batch);
+      const Fit fit = fit_of({{"workload.batch", batch}});
+      CHECK(change_of(fit, "framework") == nullptr);
+      const MemoryChange* card = change_of(fit, "cluster.gpu");
+      REQUIRE(card != nullptr);
+      const Gpu asked = file.resolve(library, {}).cluster.gpu;
+      const Gpu named = file.resolve(library, card->settings).cluster.gpu;
+      CHECK(named.launched >= asked.launched);
+    }
+  }
+
+  TEST_CASE("each change states what it saves and a larger card that it saves nothing") {
+    const Fit fit = fit_of({{"workload.batch", "256 per gpu"}});
+    const std::vector<TextColumn> columns = change_columns(fit);
+    CHECK(columns[2].title == "saves");
+    for (std::size_t i = 0; i < fit.changes.size(); ++i) {
+      CAPTURE(fit.changes[i].what);
+      const bool card = fit.changes[i].settings.front().path == "cluster.gpu";
+      CHECK((columns[2].cells[i] == "-") == card);
+      CHECK((columns[2].cells[i].find("GiB, ") != std::string::npos ||
+             columns[2].cells[i].find("MiB, ") != std::string::npos) == !card);
+    }
+  }
+
   TEST_CASE("changes are put together where none alone is enough") {
     const Fit fit = fit_of({{"workload.batch", "1024 global"}, {"cluster.gpu", "rtx-2060"}});
     CHECK_FALSE(fit.report.memory.fits);
