@@ -38,9 +38,17 @@ struct FigureEffect {
   /// the figure 10 % better and 10 % worse; of 16-bit numbers, from numbers of twice the size. Nothing where it is
   /// only there or not.
   std::optional<double> elasticity = {};
-  bool removed = false;  ///< `worse` is without it, not with half of it
-  double worse = 1.0;    ///< step time with half as good a figure, or without it, over the step time
-  std::string sentence;
+  bool scales = true;     ///< there can be more of it; else it is there or not
+  bool removed = false;   ///< `worse` is without it, not with half of it
+  double worse = 1.0;     ///< step time with half as good a figure, or without it, over the step time
+  bool fits = true;       ///< the job in memory with half as good a figure, or as it is not in any case
+  std::string note = {};  ///< what has to be known to read it
+  std::string sentence = {};
+
+  /// Throughput with the figure 10 % better over that of now, less one.
+  [[nodiscard]] double gain() const;
+  /// Whether half of it, or none, makes a difference.
+  [[nodiscard]] bool matters() const;
 };
 
 struct Sensitivity {

@@ -83,10 +83,10 @@ void add_gpu(std::vector<Figure>& figures, const Scenario& scenario) {
                          gpu.matrix = {};
                          scale_table(gpu.peak, factor);
                        }),
-                       .note = "on the card without them"});
+                       .note = "of the same card without them"});
   }
   figures.push_back({.key = "flops",
-                     .name = matrix ? "FLOP/s of the other units" : "FLOP/s",
+                     .name = matrix ? "FLOP/s outside matrix units" : "FLOP/s",
                      .now = vector_text,
                      .scale = of_each_card([](Gpu& gpu, double factor) { scale_table(gpu.peak, factor); })});
   figures.push_back(
@@ -101,7 +101,7 @@ void add_gpu(std::vector<Figure>& figures, const Scenario& scenario) {
                        .scale = {},
                        .remove = widen_numbers,
                        .removal_halves = true,
-                       .note = "four bytes a number, at the same arithmetic rate"});
+                       .note = "else four bytes a number"});
   }
   figures.push_back({.key = "clock",
                      .name = "GPU clock",

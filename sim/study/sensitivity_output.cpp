@@ -17,35 +17,45 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string elasticity_text(const FigureEffect& effect) {
-  if (!effect.elasticity) return "-";
-  const double rounded = std::round(*effect.elasticity * 100.0) / 100.0;
-  return fmt::format("{:.2f}", rounded == 0.0 ? 0.0 : rounded);  // no minus before nothing
+/// Throughput with a figure 10 % better. What is there or not cannot be better.
+std::string gain_text(const FigureEffect& effect) {
+  if (!effect.scales || !effect.elasticity) return "-";
+  const double percent = std::round(effect.gain() * 1000.0) / 10.0;
+  return percent == 0.0 ? "no change" : fmt::format("{:+.1f} %", percent);
+}
+
+std::string loss_text(const FigureEffect& effect) {
+  const std::string text = !effect.fits       ? "does not fit"
+                           : effect.matters() ? fmt::format("{:.2f}x as long", effect.worse)
+                                              : "no change";
+  return effect.removed ? "without: " + text : text;
 }
 
 std::vector<TextColumn> columns_of(const Sensitivity& sensitivity) {
   std::vector<TextColumn> columns = {{.title = "figure", .right = false, .cells = {}},
                                      {.title = "now", .right = true, .dispensable = 1, .cells = {}},
-                                     {.title = "elasticity", .cells = {}},
-                                     {.title = "worse", .cells = {}},
-                                     {.title = "in words", .right = false, .cells = {}, .wraps = true}};
+                                     {.title = "10 % better", .cells = {}},
+                                     {.title = "half as good", .cells = {}},
+                                     {.title = "", .right = false, .cells = {}, .wraps = true}};
   for (const FigureEffect& effect : sensitivity.effects) {
-    const std::vector<std::string> cells = {effect.name, effect.now, elasticity_text(effect),
-                                            fmt::format("{:.2f}x", effect.worse), effect.sentence};
+    const std::vector<std::string> cells = {effect.name, effect.now, gain_text(effect), loss_text(effect), effect.note};
     for (std::size_t i = 0; i < cells.size(); ++i) columns[i].cells.push_back(cells[i]);
   }
+  if (std::ranges::all_of(columns.back().cells, &std::string::empty)) columns.pop_back();
   return columns;
 }
 
 constexpr std::string_view kLegend =
-    "elasticity: percent of throughput that one percent of the figure brings; worse: step time without the "
-    "figure, or with half as good a one, relative to now";
+    "10 % better: throughput with 10 % more of the figure, or 10 % less where it is a time; half as good: step time "
+    "with "
+    "half of it, or twice as much where it is a time, or without it, relative to now.";
 
 Json to_json(const FigureEffect& effect) {
   Json object = {{"figure", effect.key}, {"name", effect.name}, {"now", effect.now}};
   if (effect.elasticity) object["elasticity"] = *effect.elasticity;
   object["removed"] = effect.removed;
   object["relative_step_time_worse"] = effect.worse;
+  object["fits_worse"] = effect.fits;
   object["sentence"] = effect.sentence;
   return object;
 }
@@ -61,9 +71,14 @@ void write_text(std::ostream& out, const Sensitivity& sensitivity, const TextSty
     out << "  " << padded(fact.name, kLabel) << wrapped(printable(fact.text), style.width, kLabel + 2) << '\n';
   }
   out << '\n';
-  const std::vector<std::string> lines = layout(columns_of(sensitivity), style.width);
+  const std::vector<TextColumn> columns = columns_of(sensitivity);
+  const std::vector<std::string> lines = layout(columns, style.width);
   for (std::size_t i = 0; i < lines.size(); ++i) out << (i == 0 ? bold(lines[i], style) : lines[i]) << '\n';
-  out << '\n' << wrapped(sensitivity.verdict, style.width, 0) << '\n' << wrapped(kLegend, style.width, 0) << '\n';
+  out << '\n';
+  if (const std::string note = left_out_note(columns, style.width); !note.empty()) {
+    out << wrapped(note, style.width, 2) << '\n';
+  }
+  out << wrapped(sensitivity.verdict, style.width, 0) << '\n' << wrapped(kLegend, style.width, 0) << '\n';
 }
 
 void write_markdown(std::ostream& out, const Sensitivity& sensitivity) {

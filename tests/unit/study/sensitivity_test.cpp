@@ -1,9 +1,12 @@
 #include "study/sensitivity.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <doctest/doctest.h>
+#include <sstream>
 
 #include "study/scaled_hardware.hpp"
+#include "study/sensitivity_output.hpp"
 #include "study/simulate.hpp"
 
 using namespace gpuscale;
@@ -48,6 +51,26 @@ TEST_SUITE("study") {
         if (!figure.removed) CHECK(figure.worse <= 2.02);
       }
     }
+  }
+
+  TEST_CASE("half a memory in which the job would not fit is told as such") {
+    const Sensitivity tight = examine_sensitivity(scenario_with({{"workload.batch", "110 per gpu"}}), 1);
+    CHECK(tight.report.memory.fits);
+    CHECK_FALSE(effect(tight, "memory_size")->fits);
+    CHECK(effect(tight, "memory_size")->sentence == "half as good: the job does not fit in memory");
+    CHECK(tight.verdict.ends_with("; with half the memory size the job does not fit in memory"));
+    std::ostringstream text;
+    write_text(text, tight);
+    CHECK(text.str().find("does not fit\n") != std::string::npos);
+    CHECK(effect(examine_sensitivity(scenario_with({{"workload.batch", "8 per gpu"}}), 1), "memory_size")->fits);
+  }
+
+  TEST_CASE("a gain is that of a figure ten percent better") {
+    FigureEffect figure;
+    figure.elasticity = 0.5;
+    figure.worse = 1.005;
+    CHECK(figure.gain() == doctest::Approx(std::sqrt(1.1) - 1.0).epsilon(1e-12));
+    CHECK_FALSE(figure.matters());
   }
 
   TEST_CASE("effects stand in the order of what would be missed") {
