@@ -78,7 +78,8 @@ class Grapher {
     for (const DeviceId id : devices) {
       drawn_as_[id.index()] = graph_.devices.size();
       const std::string& name = topology_.device(id).name;
-      const std::size_t dot = name.find('.');
+      // Of a device of a box "node0." goes; of a switch of the network all is its name: "pod0.edge1".
+      const std::size_t dot = drawn.kind == DeviceKind::network_switch ? std::string::npos : name.find('.');
       names.push_back(dot == std::string::npos ? name : name.substr(dot + 1));
     }
     drawn.name = name_ranges(names);

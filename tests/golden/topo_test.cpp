@@ -88,6 +88,16 @@ TEST_SUITE("topo") {
     }
   }
 
+  TEST_CASE("switches of pods are drawn with the names of their pods") {
+    const Scratch scratch;
+    const std::string file = (scratch / "tree.dot").string();
+    const Outcome outcome = gpuscale_with(
+        "topo --machine dgx-a100 --gpu a100-sxm-80gb --nodes 64 --fabric hdr-fat-tree --dot '" + file + "'");
+    CHECK(outcome.code == 0);
+    CHECK(contains(content(file), "pod0.edge0-19, pod1.edge0-5"));
+    CHECK(contains(content(file), "pod0-1.aggregation0-19"));
+  }
+
   TEST_CASE("a cluster of 1024 GPUs is summarised in classes") {
     const Outcome outcome = gpuscale_with("topo" + kDgx1 + " --nodes 128 --fabric edr-infiniband");
     CHECK(outcome.code == 0);
@@ -163,6 +173,16 @@ TEST_SUITE("exchange") {
       CAPTURE(machine);
       CHECK(bus_bandwidth(machine + " --set cluster.peer_to_peer=false") < 0.9 * bus_bandwidth(machine));
     }
+  }
+
+  TEST_CASE("run and exchange call sums in switches the same and give them no protocol of links") {
+    const std::string machine = "cluster.machine=dgx-h100 --set cluster.gpu=h100-sxm --set cluster.gpus=8";
+    const Outcome run = gpuscale_with("run -q workloads/scenarios/quickstart.yaml --set " + machine +
+                                      " --set framework=pytorch-2 --set strategy.exchange.bucket='64 MiB'");
+    CHECK_MESSAGE(contains(run.out, "data parallel over 8: in_switch ("), run.out);
+    CHECK_FALSE(contains(run.out, "(in_switch"));
+    const Outcome table = gpuscale_with("exchange --bytes 64M --machine dgx-h100 --gpu h100-sxm");
+    CHECK_MESSAGE(contains(table.out, "in_switch  none"), table.out);
   }
 
   TEST_CASE("sums in the network help on many boxes and sums in the box on few") {
