@@ -196,10 +196,12 @@ std::vector<std::string> layout(std::vector<TextColumn> columns, std::size_t wid
   return result;
 }
 
-std::string left_out_note(std::vector<TextColumn> columns, std::size_t width, std::string_view format) {
+std::string left_out_note(std::vector<TextColumn> columns, std::size_t width, std::string_view format,
+                          std::size_t indent) {
   make_printable(columns);
+  width -= std::min(width, indent);
   static_cast<void>(take_below(columns, width));
-  const std::size_t all = width_of(columns, least_width);
+  const std::size_t all = indent + width_of(columns, least_width);
   std::vector<TextColumn> dropped = drop_until_within(columns, width);
   if (dropped.empty()) return {};
   std::ranges::stable_sort(dropped, {}, &TextColumn::dispensable);

@@ -32,7 +32,8 @@ std::vector<std::string> layout(std::vector<TextColumn> columns, std::size_t wid
 
 /// Which columns that layout leaves out and how to see them, in one sentence; empty if it leaves none out. `format` is
 /// the output format that has them all.
-std::string left_out_note(std::vector<TextColumn> columns, std::size_t width, std::string_view format = "csv");
+std::string left_out_note(std::vector<TextColumn> columns, std::size_t width, std::string_view format = "csv",
+                          std::size_t indent = 0);
 
 /// A Markdown pipe table of all columns; pipes and newlines inside cells are escaped.
 std::string pipe_table(const std::vector<TextColumn>& columns);

@@ -100,7 +100,7 @@ void write_memory(std::ostream& out, const Report& report, const TextStyle& styl
 
 /// Of a table two spaces in; JSON has all of it.
 void write_left_out(std::ostream& out, const std::vector<TextColumn>& columns, const TextStyle& style) {
-  const std::string note = left_out_note(columns, style.width - 2, "json");
+  const std::string note = left_out_note(columns, style.width, "json", 2);
   if (!note.empty()) out << "  " << wrapped(note, style.width, 2) << '\n';
 }
 

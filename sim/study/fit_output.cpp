@@ -22,9 +22,9 @@ void write_lines(std::ostream& out, const std::vector<TextColumn>& columns, cons
 }
 
 void write_left_out(std::ostream& out, const std::vector<TextColumn>& columns, std::size_t width,
-                    std::string_view format) {
-  const std::string note = left_out_note(columns, width, format);
-  if (!note.empty()) out << std::string(kIndent, ' ') << wrapped(note, width, kIndent) << '\n';
+                    std::string_view format, std::size_t indent) {
+  const std::string note = left_out_note(columns, width, format, indent);
+  if (!note.empty()) out << std::string(indent, ' ') << wrapped(note, width, indent) << '\n';
 }
 
 /// "fits" in green or "does not fit" in red, with what follows.
@@ -55,14 +55,14 @@ void write_one(std::ostream& out, const Fit& fit, const TextStyle& style) {
   if (staged) {
     out << '\n' << bold("Memory of a GPU by pipeline stage", style) << '\n';
     write_lines(out, stage_columns(report), style, true);
-    write_left_out(out, stage_columns(report), style.width - kIndent, "json");
+    write_left_out(out, stage_columns(report), style.width, "json", kIndent);
   }
   out << '\n' << dressed_verdict(report, style) << '\n';
   if (fit.changes.empty()) return;
   out << '\n'
       << bold(report.memory.fits ? "What would save memory" : "What would save memory, each alone", style) << '\n';
   write_lines(out, change_columns(fit), style, true);
-  write_left_out(out, change_columns(fit), style.width - kIndent, "csv");
+  write_left_out(out, change_columns(fit), style.width, "csv", kIndent);
   out << '\n' << "speed is throughput relative to the job as asked" << '\n';
   if (const std::string way = way_text(fit); !way.empty()) out << wrapped(way, style.width, 2) << '\n';
 }
@@ -78,7 +78,7 @@ std::string count_text(std::span<const Fit> fits) {
 void write_text(std::ostream& out, std::span<const Fit> fits, const TextStyle& style) {
   if (fits.size() == 1) return write_one(out, fits.front(), style);
   for (const std::string& line : layout(fit_columns(fits), style.width)) out << line << '\n';
-  write_left_out(out, fit_columns(fits), style.width, "csv");
+  write_left_out(out, fit_columns(fits), style.width, "csv", 0);
   out << '\n' << count_text(fits) << '\n';
 }
 

@@ -76,6 +76,16 @@ TEST_SUITE("report") {
           "no room for the columns bee, sea: --format json or a terminal 34 columns wide shows them");
   }
 
+  TEST_CASE("the width that is named is the least that shows every column") {
+    const std::vector<TextColumn> columns = {words("name", {"some words that may go on below"}),
+                                             numbers("b", {"1234567890"}, 1), numbers("c", {"1234567890"}, 2)};
+    const std::string note = left_out_note(columns, 40, "csv", 2);
+    const std::size_t named = std::stoul(note.substr(note.find("terminal ") + 9));
+    CHECK(left_out_note(columns, named, "csv", 2).empty());
+    CHECK_FALSE(left_out_note(columns, named - 1, "csv", 2).empty());
+    CHECK(widest_line(joined(layout(columns, named, 2))) <= named);
+  }
+
   TEST_CASE("a terminal is named only where one can be wide enough") {
     const std::string wide(kWidestText, '1');
     CHECK(left_out_note({numbers("a", {"1"}), numbers("b", {wide}, 1)}, 100) ==
