@@ -36,8 +36,8 @@ void check_width(std::string_view key, CodecKind kind, Bytes number, std::string
   const Codec& code = codec(kind);
   const double bits = number.count() * 8.0;
   if (kind == CodecKind::none || code.sum == CodecSum::factors || code.bits_per_value < bits) return;
-  reading.note(reading.place_of(key), fmt::format("{} would save nothing: {} have {:.0f} bits already; write {}",
-                                                  code.name, numbers, bits, ways));
+  reading.note(reading.place_of(key), fmt::format("{} would save nothing: {} have {:.0f} bits already; let {} be {}",
+                                                  code.name, numbers, bits, key, ways));
 }
 
 /// Gradients travel in fp32, or as they are computed if the framework is compact; averages of parameters in fp32.

@@ -86,11 +86,11 @@ void write_markdown(std::ostream& out, const Sensitivity& sensitivity) {
 }
 
 void write_csv(std::ostream& out, const Sensitivity& sensitivity) {
-  out << "figure,name,now,elasticity,removed,relative_step_time_worse,sentence\n";
+  out << "figure,name,now,elasticity,removed,relative_step_time_worse,sentence,fits_worse\n";
   for (const FigureEffect& effect : sensitivity.effects) {
-    out << fmt::format("{},{},{},{},{},{},{}\n", effect.key, csv_cell(effect.name), csv_cell(effect.now),
+    out << fmt::format("{},{},{},{},{},{},{},{}\n", effect.key, csv_cell(effect.name), csv_cell(effect.now),
                        effect.elasticity ? fmt::format("{}", *effect.elasticity) : "", effect.removed, effect.worse,
-                       csv_cell(effect.sentence));
+                       csv_cell(effect.sentence), effect.fits);
   }
 }
 

@@ -68,7 +68,9 @@ int calibrate_command(const Invocation& invocation) {
   write_result(table, found, output);
   table.finish();
   if (yaml == "-") {
-    output.note("--output FILE writes the factors for 'workload.calibrate' of a scenario");
+    if (found.factors != Calibration{}) {
+      output.note("--output FILE writes the factors for 'workload.calibrate' of a scenario");
+    }
     return kDone;
   }
   factors.stream() << to_yaml(found, std::filesystem::path(files.front()).filename().string());
