@@ -37,12 +37,12 @@ struct Gpu {
   std::string id;    ///< file name, as a scenario spells it
   std::string name;  ///< as on the box
   std::string source;
-  std::string launched;          ///< ISO date
-  std::optional<Dollars> price;  ///< at launch
-  Family family;                 ///< what this architecture makes of its peak rates
-  RateTable peak;                ///< vector units at boost clock
-  RateTable matrix;              ///< matrix units, dense, fp32 accumulation; empty without them
-  Bytes memory_size;
+  std::string launched;                                 ///< ISO date
+  std::optional<Dollars> price;                         ///< at launch
+  Family family;                                        ///< what this architecture makes of its peak rates
+  RateTable peak;                                       ///< vector units at boost clock
+  RateTable matrix;                                     ///< matrix units, dense, fp32 accumulation; empty without them
+  Bytes memory_size;                                    ///< what programs have of it
   std::optional<Bytes> fast_memory_size;                ///< where the last part of the memory is slow (GTX 970)
   std::optional<BytesPerSecond> slow_memory_bandwidth;  ///< of that part; there if fast_memory_size is
   BytesPerSecond memory_bandwidth;

@@ -30,18 +30,22 @@ RateTable read_rates(MapReader& gpu, std::string_view key, bool required) {
   return table;
 }
 
+/// What error-correcting codes leave of memory that has no room of its own for them.
+constexpr double kBesideCodes = 15.0 / 16.0;
+
 void read_memory(MapReader& gpu, Gpu& result) {
   const YamlValue* value = gpu.require("memory", "{size: 11 GiB, bandwidth: 484 GB/s, l2: 2816 KiB}");
   if (value == nullptr) return;
   MapReader memory(*value, "GPU memory", gpu.path("memory"), gpu.reading());
-  result.memory_size = memory.quantity<Bytes>("size");
+  result.memory_size = memory.quantity<Bytes>("size") * (memory.boolean_or("ecc", false) ? kBesideCodes : 1.0);
   result.fast_memory_size = memory.optional_quantity<Bytes>("fast_size");
   result.slow_memory_bandwidth = memory.optional_quantity<BytesPerSecond>("slow_bandwidth");
   result.memory_bandwidth = memory.quantity<BytesPerSecond>("bandwidth");
   result.l2_size = memory.quantity<Bytes>("l2");
   memory.finish();
   if (result.fast_memory_size && *result.fast_memory_size > result.memory_size) {
-    gpu.reading().note(memory.place("fast_size"), "'fast_size' is more than the 'size' of the memory");
+    gpu.reading().note(memory.place("fast_size"),
+                       "'fast_size' is more than the 'size' of the memory leaves to programs");
   }
   if (result.fast_memory_size.has_value() != result.slow_memory_bandwidth.has_value()) {
     const char* written = result.fast_memory_size ? "fast_size" : "slow_bandwidth";
