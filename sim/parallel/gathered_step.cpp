@@ -23,27 +23,28 @@ class GatheredStep {
     const Bytes parameters = number * parameter_count(step_.work);
 
     const TaskId start = step_.roles.front().last;
-    const RankTasks scattered = broadcast(step_.exchange_of(step_.work.input * batch, "batch", CodecKind::none), start);
+    const RankTasks scattered = hand_out(step_.exchange_of(step_.work.input * batch, "batch", CodecKind::none), start);
     continue_from(scattered);
     const TaskId all_scattered = step_.plan.join(scattered);
-    continue_from(broadcast(step_.exchange_of(parameters, "parameter", CodecKind::none), all_scattered));
+    const Exchange replicas = step_.exchange_of(parameters, "parameter", CodecKind::none);
+    continue_from(pass_on(Collective::broadcast, replicas, RankTasks(step_.roles.size(), all_scattered)));
     add_layers(true);
 
     const std::size_t loss = loss_layer(step_.work);
     const Bytes output = loss > 0 ? step_.work.layers[loss - 1].output : Bytes();
     const Exchange outputs = step_.exchange_of(output, "output", CodecKind::none);
-    const TaskId gathered = sum_on_first(outputs);
+    const TaskId gathered = collect(outputs);
     Role& first = step_.roles.front();
     const LayerTime& time = step_.time(0, loss);
     const std::uint32_t label = step_.plan.label("loss of the whole batch");
     first.last =
         add_layer_work(step_, first, time.host_forward + time.host_backward, (time.forward + time.backward) * ranks,
                        label, step_.plan.join(std::array{first.last, gathered}));
-    continue_from(broadcast(outputs, first.last));
+    continue_from(hand_out(outputs, first.last));
     add_layers(false);
 
     const Exchange gradients = step_.exchange_of(parameters, "gradient", step_.job.parallel.exchange.codec);
-    const TaskId summed = sum_on_first(gradients);
+    const TaskId summed = pass_on(Collective::reduce, gradients, step_.last()).front();
     step_.note_sent("gradient", 0, gradients, 2.0);  // down as gradients, up again as parameters of the next step
     step_.result.algorithm = ExchangeAlgorithm::gather;
     step_.result.exchanges = 1;
@@ -57,18 +58,30 @@ class GatheredStep {
     return step_.exchanges.add(step_.plan, everyone_, key, build, ready);
   }
 
-  RankTasks broadcast(const Exchange& what, TaskId ready) {
+  /// From the first rank to every other or back, along the line of a ring (NCCL).
+  RankTasks pass_on(Collective collective, const Exchange& what, const RankTasks& ready) {
     return exchange(
-        what, "broadcast",
+        what, name(collective),
+        [&](PlanBuilder& plan, const RankGroup& group, const RankTasks& members) {
+          return add_collective(plan, group, collective, ExchangeAlgorithm::ring, what, members);
+        },
+        ready);
+  }
+
+  /// The first rank's copies to every other, each of its own samples.
+  RankTasks hand_out(const Exchange& what, TaskId ready) {
+    return exchange(
+        what, "scatter",
         [&](PlanBuilder& plan, const RankGroup& group, const RankTasks& members) {
           return add_broadcast(plan, group, what, members.front());
         },
         RankTasks(step_.roles.size(), ready));
   }
 
-  TaskId sum_on_first(const Exchange& what) {
+  /// Every other rank's copies to the first.
+  TaskId collect(const Exchange& what) {
     const RankTasks done = exchange(
-        what, "reduce",
+        what, "gather",
         [&](PlanBuilder& plan, const RankGroup& group, const RankTasks& members) {
           return RankTasks(group.size(), add_reduce_to_first(plan, group, what, members));
         },
