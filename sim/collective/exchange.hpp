@@ -90,7 +90,8 @@ inline constexpr std::array<std::string_view, 2> kFidelityNames = {"coupled", "s
 struct Transport {
   Seconds message = {};                            ///< software cost of one message or one ring step
   std::optional<BytesPerSecond> direct_rate = {};  ///< ceiling of one copy over PCIe or a network without the host
-  std::optional<BytesPerSecond> staged_rate = {};  ///< ceiling of one copy through host memory
+  /// What a GPU sends, or receives, of copies through host memory, all exchanges together; see build_cluster().
+  std::optional<BytesPerSecond> staged_rate = {};
   /// Copies through host memory crowd each other: h ranks at once reach this over h^2 each. Empty: they do not.
   std::optional<BytesPerSecond> staged_crowd = {};
   BytesPerSecond staged_least{};     ///< which all of them together never fall below

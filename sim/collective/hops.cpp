@@ -88,8 +88,8 @@ HopCost HopCollector::add_way(DeviceId from, DeviceId to, double weight) {
   const Route& route = topology_->route(from, to);
   for (const ChannelId channel : route.channels) hops_.loads.push_back({channel, weight});
   const double part = note_parts(route);
-  const std::optional<BytesPerSecond>& most = route.staged ? transport_->staged_rate : transport_->direct_rate;
-  if (most.has_value() && !route.over_nvlink) hops_.cap = std::min(hops_.cap, *most / weight * part);
+  const std::optional<BytesPerSecond>& most = transport_->direct_rate;
+  if (most && !route.staged && !route.over_nvlink) hops_.cap = std::min(hops_.cap, *most / weight * part);
   if (route.staged) {
     staged_[from] += weight;
     staged_part_ = std::min(staged_part_, part);

@@ -92,7 +92,7 @@ std::vector<LinkLoad> busiest_links(const Topology& topology, const PlannedStep&
     if (carried.count() <= 0) continue;
     const Channel& channel = topology.channels()[i];
     const Seconds full = carried / channel.rate;
-    loads.push_back({channel.name, carried, std::min(1.0, full / one)});
+    loads.push_back({channel.name, carried / channel.counts, std::min(1.0, full / one)});
   }
   std::ranges::stable_sort(loads, std::ranges::greater(), &LinkLoad::load);
   if (loads.size() > kLinksShown) loads.resize(kLinksShown);

@@ -78,13 +78,13 @@ void check_collectives(const MeasuredRow& row, const CheckContext& context, RowR
     return;
   }
   const Hardware hardware = load_hardware(std::nullopt, row.settings, {}, context.library);
-  const Cluster cluster = build_cluster(hardware.cluster);
+  const Transport transport = load_transport(row.transport, context.library);
+  const Cluster cluster = build_cluster(hardware.cluster, transport.staged_rate);
   if (result.machine.empty()) result.machine = hardware.cluster.machine.id;
   Exchange exchange;
   exchange.size = size;
   exchange.values = size.count() / 4.0;
-  const RankGroup group(cluster.topology, participants(hardware, cluster, row.ranks),
-                        load_transport(row.transport, context.library), &plan_time);
+  const RankGroup group(cluster.topology, participants(hardware, cluster, row.ranks), transport, &plan_time);
   result.gpus = static_cast<int>(group.size());
   const auto collective = static_cast<Collective>(*what);
   std::string how;

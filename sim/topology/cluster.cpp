@@ -45,13 +45,23 @@ Device as_device(const DeviceSpec& spec, const ClusterSpec& cluster, const std::
   return device;
 }
 
+/// What limits copies between GPUs that pass through host memory, beside their links.
+struct StagedCopies {
+  ChannelId of_box = {};                    ///< for all of a box together; may be invalid
+  std::optional<BytesPerSecond> rate = {};  ///< of each GPU, one way
+};
+
 DeviceId add_device(TopologyBuilder& builder, const DeviceSpec& spec, const ClusterSpec& cluster,
-                    const std::string& prefix, int node, std::size_t kind) {
+                    const std::string& prefix, int node, std::size_t kind, const StagedCopies& staged) {
   Device device = as_device(spec, cluster, prefix, node, kind);
   if (spec.peer_rate) {
-    device.through = builder.add_channel(device.name + " root complex, peer traffic", *spec.peer_rate * kPassParts);
+    device.through = builder.add_channel(device.name + " root complex, peer traffic", *spec.peer_rate, kPassParts);
   }
-  if (spec.staging_rate) device.staging = builder.add_channel(device.name + ", staged copies", *spec.staging_rate);
+  if (device.kind == DeviceKind::memory) device.staging = staged.of_box;
+  if (device.kind == DeviceKind::gpu && staged.rate) {
+    device.staged_out = builder.add_channel(device.name + ", copies out through host memory", *staged.rate);
+    device.staged_in = builder.add_channel(device.name + ", copies in through host memory", *staged.rate);
+  }
   return builder.add(std::move(device));
 }
 
@@ -68,15 +78,18 @@ struct Box {
   std::vector<DeviceId> nics;
 };
 
-Box add_box(TopologyBuilder& builder, const ClusterSpec& spec, int node) {
+Box add_box(TopologyBuilder& builder, const ClusterSpec& spec, int node, std::optional<BytesPerSecond> staged_rate) {
   const std::string prefix = spec.nodes > 1 ? "node" + std::to_string(node) + "." : "";
   Box box;
   std::map<std::string, DeviceId> devices;
   std::map<DeviceId, std::size_t> kinds;  // of the cards
+  StagedCopies staged{.rate = staged_rate};
+  if (spec.machine.staging_rate)
+    staged.of_box = builder.add_channel(prefix + "host memory, staged copies", *spec.machine.staging_rate);
   for (const DeviceSpec& device : spec.machine.devices) {
     const bool is_gpu = device.kind == DeviceKind::gpu;
     const std::size_t kind = is_gpu ? card_at(spec, static_cast<std::size_t>(node), box.gpus.size()) : 0;
-    const DeviceId id = add_device(builder, device, spec, prefix, node, kind);
+    const DeviceId id = add_device(builder, device, spec, prefix, node, kind, staged);
     devices.emplace(device.name, id);
     if (is_gpu) {
       box.gpus.push_back(id);
@@ -122,10 +135,10 @@ ConnectionSpec in_slot(ConnectionSpec connection, const BusOfCard& bus) {
   return connection;
 }
 
-Cluster build_cluster(const ClusterSpec& spec) {
+Cluster build_cluster(const ClusterSpec& spec, std::optional<BytesPerSecond> staged_rate) {
   TopologyBuilder builder;
   std::vector<Box> boxes;
-  for (int node = 0; node < spec.nodes; ++node) boxes.push_back(add_box(builder, spec, node));
+  for (int node = 0; node < spec.nodes; ++node) boxes.push_back(add_box(builder, spec, node, staged_rate));
   if (spec.fabric && spec.nodes > 1) {
     if (std::vector<Problem> problems = fabric_problems(spec); !problems.empty()) {
       throw ScenarioError(std::move(problems));

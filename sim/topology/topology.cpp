@@ -48,9 +48,10 @@ DeviceId TopologyBuilder::add(Device device) {
   return id;
 }
 
-ChannelId TopologyBuilder::add_channel(std::string name, BytesPerSecond rate) {
+ChannelId TopologyBuilder::add_channel(std::string name, BytesPerSecond rate, int counts) {
   check(rate.count() > 0, "a channel has a positive rate");
-  graph_->channels.push_back({std::move(name), rate});
+  check(counts > 0, "a channel counts what passes it");
+  graph_->channels.push_back({std::move(name), rate * counts, counts});
   return ChannelId(graph_->channels.size() - 1);
 }
 

@@ -31,7 +31,9 @@ struct Device {
   bool gpudirect = false;     ///< gpu: the network adapter reads and writes its memory without the host
   /// cpu: peer traffic that passes its root complex, kPassParts bytes for each; may be invalid
   ChannelId through = {};
-  ChannelId staging = {};  ///< memory: copies between GPUs that pass through it; may be invalid
+  ChannelId staging = {};  ///< memory: copies between GPUs that pass through it or another of its box; may be invalid
+  ChannelId staged_out = {};  ///< gpu: what it writes of copies that pass through host memory; may be invalid
+  ChannelId staged_in = {};   ///< gpu: what it reads of such copies; may be invalid
 };
 
 struct Link {
@@ -48,7 +50,8 @@ struct Link {
 /// A rate that transfers share, by name for reports.
 struct Channel {
   std::string name;
-  BytesPerSecond rate;  ///< delivered to large transfers
+  BytesPerSecond rate;  ///< delivered to large transfers, in what it counts
+  int counts = 1;       ///< what it counts for a byte that passes it
 };
 
 /// How a copy goes from one device to another.
@@ -115,7 +118,8 @@ class TopologyBuilder {
   ~TopologyBuilder();
 
   DeviceId add(Device device);
-  ChannelId add_channel(std::string name, BytesPerSecond rate);
+  /// \param rate of what passes it, bytes a second
+  ChannelId add_channel(std::string name, BytesPerSecond rate, int counts = 1);
   /// Both directions, each with the full rate, or one rate for both if half duplex.
   void connect(DeviceId a, DeviceId b, const LinkType& type, int lanes);
 

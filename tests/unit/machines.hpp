@@ -3,6 +3,7 @@
 /// \file
 /// Small topologies for tests, with round figures.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,8 @@ inline Topology star_of(int gpus, BytesPerSecond rate, Seconds latency = Seconds
 }
 
 /// GPUs on one socket that may not copy to each other: everything goes through memory0.
-inline Topology desktop_of(int gpus, BytesPerSecond slot, BytesPerSecond memory) {
+inline Topology desktop_of(int gpus, BytesPerSecond slot, BytesPerSecond memory,
+                           std::optional<BytesPerSecond> staged_rate = {}) {
   TopologyBuilder builder;
   const DeviceId cpu = builder.add({.name = "cpu0", .kind = DeviceKind::cpu});
   const DeviceId memory0 = builder.add({.name = "memory0", .kind = DeviceKind::memory});
@@ -42,8 +44,12 @@ inline Topology desktop_of(int gpus, BytesPerSecond slot, BytesPerSecond memory)
   channels.half_duplex = true;
   builder.connect(cpu, memory0, channels, 1);
   for (int i = 0; i < gpus; ++i) {
-    const DeviceId gpu = builder.add({.name = "gpu" + std::to_string(i), .peer_to_peer = false});
-    builder.connect(gpu, cpu, link_type(slot, Seconds()), 1);
+    Device card{.name = "gpu" + std::to_string(i), .peer_to_peer = false};
+    if (staged_rate) {
+      card.staged_out = builder.add_channel(card.name + " out", *staged_rate);
+      card.staged_in = builder.add_channel(card.name + " in", *staged_rate);
+    }
+    builder.connect(builder.add(card), cpu, link_type(slot, Seconds()), 1);
   }
   return std::move(builder).build();
 }

@@ -87,7 +87,9 @@ TEST_SUITE("scenario") {
     CHECK(scenario.job.model.id == "inline");
     CHECK(scenario.job.model.layers.size() == 4);
     CHECK(scenario.cluster.gpu.multiprocessors == 28);
+    CHECK(scenario.cluster.gpu.memory_size == 11_GiB * (15.0 / 16.0));
     CHECK(scenario.cluster.gpu.fast_memory_size == 10_GiB);
+    CHECK(scenario.cluster.machine.staging_rate == BytesPerSecond(20e9));
     CHECK(rate_at(scenario.cluster.gpu.matrix, Precision::fp16) == FlopPerSecond(100e12));
     CHECK(scenario.cluster.gpu.nvlink == LinkChoice{"nvlink-2", 2});
     CHECK(scenario.job.framework.host.shared);

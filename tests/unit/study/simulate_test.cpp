@@ -1,5 +1,6 @@
 #include "study/simulate.hpp"
 
+#include <algorithm>
 #include <doctest/doctest.h>
 #include <string>
 
@@ -82,6 +83,19 @@ TEST_SUITE("study") {
     CHECK(wide.step_time == written.step_time);
     REQUIRE(!wide.links.empty());
     CHECK(wide.links.front().carried == written.links.front().carried);
+  }
+
+  TEST_CASE("a root complex carries each byte that passes it once") {
+    // Of two cards each sends its 102,228,128 bytes of gradients to the other: half to be summed, half as sums.
+    const std::string box =
+        "{devices: {cpu0: {kind: cpu, peer_rate: 5 GB/s}, memory0: {kind: memory}, 'gpu[0-1]': {kind: gpu}}, links: "
+        "[{between: [cpu0, memory0], type: ddr4-2666 x4}, {between: ['gpu[0-1]', cpu0], type: pcie-3 x8}]}";
+    const Report report = simulate_step(quickstart_with({{"cluster.machine", box}, {"cluster.gpus", "2"}}));
+    const auto found = std::ranges::find_if(
+        report.links, [](const LinkLoad& link) { return link.name.find("root complex") != std::string::npos; });
+    REQUIRE(found != report.links.end());
+    CHECK(found->carried.count() == doctest::Approx(2 * 25557032 * 4.0).epsilon(1e-6));
+    CHECK(found->load == doctest::Approx(found->carried.count() / 5e9 / report.step_time.count()).epsilon(1e-6));
   }
 
   TEST_CASE("ranks that work in step compute as long as the slowest is expected to, and are said to wait for it") {
