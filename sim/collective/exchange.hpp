@@ -90,7 +90,8 @@ inline constexpr std::array<std::string_view, 2> kFidelityNames = {"coupled", "s
 struct Transport {
   Seconds message = {};                            ///< software cost of one message or one ring step
   std::optional<BytesPerSecond> direct_rate = {};  ///< ceiling of one copy over PCIe or a network without the host
-  /// What a GPU sends, or receives, of copies through host memory, all exchanges together; see build_cluster().
+  /// What a GPU sends of copies through host memory while it receives as much, all exchanges together; twice that one
+  /// way: rings of two cards deliver half of what a broadcast does. See build_cluster().
   std::optional<BytesPerSecond> staged_rate = {};
   /// Copies through host memory crowd each other: h ranks at once reach this over h^2 each. Empty: they do not.
   std::optional<BytesPerSecond> staged_crowd = {};

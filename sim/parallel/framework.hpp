@@ -23,14 +23,16 @@ struct HostCost {
   Seconds microbatch = {};        ///< once a microbatch on every stage: schedule, input, loss scale
   Seconds step = {};              ///< once a step: session, loss read-back, zeroing, data hand-over
   Seconds optimizer_tensor = {};  ///< to issue the update of one parameter tensor
-  bool shared = false;            ///< one interpreter issues for all GPUs of a process (GIL)
+  Seconds replica = {};         ///< once a step for each GPU, where replicas of the model are made anew: threads, batch
+  Seconds replica_tensor = {};  ///< the same for each parameter tensor
+  bool shared = false;          ///< one interpreter issues for all GPUs of a process (GIL)
 };
 
 /// Every time of a HostCost.
-inline constexpr std::array kHostCosts = {&HostCost::forward_operator, &HostCost::backward_operator,
-                                          &HostCost::forward_block,    &HostCost::backward_block,
-                                          &HostCost::microbatch,       &HostCost::step,
-                                          &HostCost::optimizer_tensor};
+inline constexpr std::array kHostCosts = {
+    &HostCost::forward_operator, &HostCost::backward_operator, &HostCost::forward_block,
+    &HostCost::backward_block,   &HostCost::microbatch,        &HostCost::step,
+    &HostCost::optimizer_tensor, &HostCost::replica,           &HostCost::replica_tensor};
 
 /// Which of the pieces that are ready leaves first. fifo: the first that was; the next step waits for all. priority:
 /// that of the layer nearest the input, and each layer of the next step waits for its own weights only.

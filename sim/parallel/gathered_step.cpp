@@ -26,6 +26,7 @@ class GatheredStep {
     const RankTasks scattered = hand_out(step_.exchange_of(step_.work.input * batch, "batch", CodecKind::none), start);
     continue_from(scattered);
     const TaskId all_scattered = step_.plan.join(scattered);
+    make_replicas();
     const Exchange replicas = step_.exchange_of(parameters, "parameter", CodecKind::none);
     continue_from(pass_on(Collective::broadcast, replicas, RankTasks(step_.roles.size(), all_scattered)));
     add_layers(true);
@@ -87,6 +88,16 @@ class GatheredStep {
         },
         step_.last());
     return done.front();
+  }
+
+  /// The interpreter goes through the model once for each GPU, while parameters travel.
+  void make_replicas() {
+    std::size_t tensors = 0;
+    for (const LayerWork& layer : step_.work.layers) tensors += layer.parameters.size();
+    const HostCost& cost = step_.job.framework.host;
+    const Seconds time = cost.replica + cost.replica_tensor * static_cast<double>(tensors);
+    const std::uint32_t label = step_.plan.label("replica");
+    for (Role& role : step_.roles) role.last = add_layer_work(step_, role, time, Seconds(), label, role.last);
   }
 
   void continue_from(const RankTasks& tasks) {

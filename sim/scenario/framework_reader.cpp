@@ -22,6 +22,8 @@ void read_host(MapReader& framework, HostCost& host) {
   host.microbatch = reader.quantity_or("microbatch", host.microbatch, Zero::allowed);
   host.step = reader.quantity<Seconds>("step", Zero::allowed);
   host.optimizer_tensor = reader.quantity<Seconds>("optimizer_tensor", Zero::allowed);
+  host.replica = reader.quantity_or("replica", host.replica, Zero::allowed);
+  host.replica_tensor = reader.quantity_or("replica_tensor", host.replica_tensor, Zero::allowed);
   host.shared = reader.boolean_or("shared", false);
   reader.finish();
 }

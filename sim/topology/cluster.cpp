@@ -48,7 +48,7 @@ Device as_device(const DeviceSpec& spec, const ClusterSpec& cluster, const std::
 /// What limits copies between GPUs that pass through host memory, beside their links.
 struct StagedCopies {
   ChannelId of_box = {};                    ///< for all of a box together; may be invalid
-  std::optional<BytesPerSecond> rate = {};  ///< of each GPU, one way
+  std::optional<BytesPerSecond> rate = {};  ///< of each GPU that sends and receives, each way
 };
 
 DeviceId add_device(TopologyBuilder& builder, const DeviceSpec& spec, const ClusterSpec& cluster,
@@ -58,10 +58,8 @@ DeviceId add_device(TopologyBuilder& builder, const DeviceSpec& spec, const Clus
     device.through = builder.add_channel(device.name + " root complex, peer traffic", *spec.peer_rate, kPassParts);
   }
   if (device.kind == DeviceKind::memory) device.staging = staged.of_box;
-  if (device.kind == DeviceKind::gpu && staged.rate) {
-    device.staged_out = builder.add_channel(device.name + ", copies out through host memory", *staged.rate);
-    device.staged_in = builder.add_channel(device.name + ", copies in through host memory", *staged.rate);
-  }
+  if (device.kind == DeviceKind::gpu && staged.rate)
+    device.staged = builder.add_channel(device.name + ", copies through host memory", *staged.rate * 2.0);
   return builder.add(std::move(device));
 }
 

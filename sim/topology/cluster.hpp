@@ -28,7 +28,8 @@ std::vector<RankSlot> rank_slots(const ClusterSpec& spec);
 ConnectionSpec in_slot(ConnectionSpec connection, const BusOfCard& bus);
 
 /// Builds every box and the fabric between them, and places the ranks.
-/// \param staged_rate what each GPU sends, and receives, of copies through host memory; empty: what its links carry
+/// \param staged_rate what each GPU sends of copies through host memory while it receives as much; twice that one way.
+/// Empty: what its links carry
 /// \throws ScenarioError if a link names a device that is not there or a GPU cannot reach another.
 Cluster build_cluster(const ClusterSpec& spec, std::optional<BytesPerSecond> staged_rate = {});
 

@@ -32,8 +32,7 @@ struct Device {
   /// cpu: peer traffic that passes its root complex, kPassParts bytes for each; may be invalid
   ChannelId through = {};
   ChannelId staging = {};  ///< memory: copies between GPUs that pass through it or another of its box; may be invalid
-  ChannelId staged_out = {};  ///< gpu: what it writes of copies that pass through host memory; may be invalid
-  ChannelId staged_in = {};   ///< gpu: what it reads of such copies; may be invalid
+  ChannelId staged = {};   ///< gpu: what it writes and reads of copies that pass through host memory; may be invalid
 };
 
 struct Link {

@@ -243,10 +243,10 @@ Route Topology::Graph::find_route(DeviceId from, DeviceId to) {
     if (staging.valid()) route.channels.push_back(staging);
   }
   if (route.staged) {
-    const Device& sender = devices[from.index()];
-    const Device& receiver = devices[to.index()];
-    if (sender.staged_out.valid()) route.channels.push_back(sender.staged_out);
-    if (receiver.staged_in.valid()) route.channels.push_back(receiver.staged_in);
+    for (const DeviceId end : {from, to}) {
+      const ChannelId staged = devices[end.index()].staged;
+      if (staged.valid()) route.channels.push_back(staged);
+    }
   }
   route.channels.shrink_to_fit();
   route.links.shrink_to_fit();

@@ -45,10 +45,7 @@ inline Topology desktop_of(int gpus, BytesPerSecond slot, BytesPerSecond memory,
   builder.connect(cpu, memory0, channels, 1);
   for (int i = 0; i < gpus; ++i) {
     Device card{.name = "gpu" + std::to_string(i), .peer_to_peer = false};
-    if (staged_rate) {
-      card.staged_out = builder.add_channel(card.name + " out", *staged_rate);
-      card.staged_in = builder.add_channel(card.name + " in", *staged_rate);
-    }
+    if (staged_rate) card.staged = builder.add_channel(card.name + " staged", *staged_rate * 2.0);
     builder.connect(builder.add(card), cpu, link_type(slot, Seconds()), 1);
   }
   return std::move(builder).build();

@@ -59,6 +59,26 @@ TEST_SUITE("parallel") {
     CHECK(batch_sizes(job, RankGrid{.tensor = 2, .data = 2}).global == 256);
   }
 
+  TEST_CASE("one interpreter makes the replicas of all GPUs anew, tensor by tensor") {
+    Job job = plain_job(dense_net(3));
+    job.framework.exchange.algorithm = ExchangeAlgorithm::gather;
+    job.framework.host.shared = true;
+    const double before = outcome(job, 4, BytesPerSecond(1e15)).seconds();
+    job.framework.host.replica = 10_ms;
+    job.framework.host.replica_tensor = 1_ms;
+    CHECK(outcome(job, 4, BytesPerSecond(1e15)).seconds() - before ==
+          doctest::Approx(4 * (10 + 3) * 1e-3).epsilon(1e-3));
+  }
+
+  TEST_CASE("replicas and gradients of one process pass along a ring, whatever the number of GPUs") {
+    // 256 MB of weights, down the line and back in chunks: one more of them with each further GPU.
+    Job job = plain_job(dense_net(1, 8000), 1);
+    job.framework.exchange.algorithm = ExchangeAlgorithm::gather;
+    const double two = outcome(job, 2, 1_GBps).seconds();
+    CHECK(two == doctest::Approx(2 * 256e6 / 1e9).epsilon(0.02));
+    CHECK(outcome(job, 8, 1_GBps).seconds() <= 1.1 * two);
+  }
+
   TEST_CASE("a shared interpreter issues for one GPU after the other") {
     Job job = plain_job(dense_net(2), 1);
     job.parallel.independent = true;

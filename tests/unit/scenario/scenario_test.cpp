@@ -93,6 +93,8 @@ TEST_SUITE("scenario") {
     CHECK(rate_at(scenario.cluster.gpu.matrix, Precision::fp16) == FlopPerSecond(100e12));
     CHECK(scenario.cluster.gpu.nvlink == LinkChoice{"nvlink-2", 2});
     CHECK(scenario.job.framework.host.shared);
+    CHECK(scenario.job.framework.host.replica.count() == doctest::Approx(3e-3));
+    CHECK(scenario.job.framework.host.replica_tensor.count() == doctest::Approx(60e-6));
     CHECK(scenario.job.framework.exchange.bucket == 0_B);
     CHECK(scenario.job.framework.fused_attention);
     CHECK(scenario.job.framework.convolution ==
