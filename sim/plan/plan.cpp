@@ -6,6 +6,22 @@
 
 namespace gpuscale {
 
+namespace {
+
+/// How many copies the exchanges of a plan may be in all for any of them to be worked step by step. Where they meet, a
+/// copy takes some 50 us to simulate: five seconds.
+constexpr std::size_t kMostSteppedCopies = 100'000;
+
+std::size_t copies_of(std::span<const SteppedTasks> exchanges) {
+  std::size_t copies = 0;
+  for (const SteppedTasks& exchange : exchanges) {
+    for (const SteppedMove& move : exchange.steps->moves) copies += move.pattern->copies().size() * move.times;
+  }
+  return copies;
+}
+
+}  // namespace
+
 std::span<const ChannelLoad> Plan::loads(TaskId id) const {
   return std::span(loads_).subspan(task(id).first_load, task(id).load_count);
 }
@@ -145,6 +161,7 @@ TaskId PlanBuilder::join(std::span<const TaskId> requires_tasks) {
 }
 
 Plan PlanBuilder::build() && {
+  if (copies_of(plan_.stepped_) > kMostSteppedCopies) plan_.stepped_.clear();
   if (plan_.labels_.empty()) plan_.labels_.emplace_back();  // of tasks that were given none
   const std::size_t count = plan_.tasks_.size();
   plan_.first_successor_.assign(count + 1, 0);

@@ -75,4 +75,20 @@ TEST_SUITE("plan") {
     CHECK(noted.moves[1].after.empty());
     CHECK(noted.moves[2].after == std::vector<std::uint32_t>{0, 1});
   }
+
+  TEST_CASE("exchanges of more copies than anybody would wait for are not worked step by step") {
+    const auto pattern =
+        std::make_shared<const StepPattern>(2, std::vector<StepCopy>{{.from = 0, .to = 1}}, std::vector<ChannelLoad>());
+    const auto exchanges_kept = [&](std::uint32_t copies_each) {
+      PlanBuilder builder;
+      for (int exchange = 0; exchange < 2; ++exchange) {
+        const TaskId task = builder.add(Transfer{.amount = 1_MB});
+        const SteppedMove move{.pattern = pattern, .times = copies_each, .steps_of_task = copies_each};
+        builder.add_steps(task, {.moves = {move}});
+      }
+      return std::move(builder).build().stepped().size();
+    };
+    CHECK(exchanges_kept(50'000) == 2);
+    CHECK(exchanges_kept(50'001) == 0);
+  }
 }
