@@ -12,6 +12,7 @@
 
 #include "collective/codec.hpp"
 #include "plan/plan.hpp"
+#include "topology/cluster.hpp"
 #include "topology/topology.hpp"
 #include "units/id.hpp"
 #include "units/quantity.hpp"
@@ -93,6 +94,8 @@ struct Transport {
   /// What a GPU sends of copies through host memory while it receives as much, all exchanges together; twice that one
   /// way: rings of two cards deliver half of what a broadcast does. See build_cluster().
   std::optional<BytesPerSecond> staged_rate = {};
+  /// One process drives all GPUs of a box: its buffers for copies through host memory lie in that of its first GPU.
+  bool one_process = false;
   /// Copies through host memory crowd each other: h ranks at once reach this over h^2 each. Empty: they do not.
   std::optional<BytesPerSecond> staged_crowd = {};
   BytesPerSecond staged_least{};     ///< which all of them together never fall below
@@ -112,6 +115,9 @@ struct Transport {
   Seconds launch = {};       ///< one thread starts the ranks of a node one after the other: each one's share
   Seconds launch_peer = {};  ///< of each peer of each rank, where ranks send to each other directly
 };
+
+/// How it copies between GPUs that do not reach each other.
+inline HostCopies host_copies(const Transport& transport) { return {transport.staged_rate, transport.one_process}; }
 
 /// A rank as an exchange sees it.
 struct Participant {

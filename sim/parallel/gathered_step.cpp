@@ -16,7 +16,15 @@ class GatheredStep {
  public:
   explicit GatheredStep(StepBuilder& step) : step_(step), everyone_(step.groups(GroupKind::everyone, 0)) {}
 
+  /// Every microbatch in full: the wrapper knows nothing of gradients that are kept for later.
   void add() {
+    for (std::int64_t pass = 0; pass < step_.passes; ++pass) add_pass();
+    step_.result.algorithm = ExchangeAlgorithm::gather;
+    step_.result.exchanges = static_cast<std::size_t>(step_.passes);
+  }
+
+ private:
+  void add_pass() {
     const double ranks = static_cast<double>(step_.roles.size());
     const Bytes number = activation_size(step_.job.precision);
     const auto batch = static_cast<double>(step_.work.batch);
@@ -46,13 +54,11 @@ class GatheredStep {
 
     const Exchange gradients = step_.exchange_of(parameters, "gradient", step_.job.parallel.exchange.codec);
     const TaskId summed = pass_on(Collective::reduce, gradients, step_.last()).front();
-    step_.note_sent("gradient", 0, gradients, 2.0);  // down as gradients, up again as parameters of the next step
-    step_.result.algorithm = ExchangeAlgorithm::gather;
-    step_.result.exchanges = 1;
+    // Down as gradients, up again as parameters of the next pass.
+    step_.note_sent("gradient", 0, gradients, 2.0);
     for (Role& role : step_.roles) role.last = summed;
   }
 
- private:
   RankTasks exchange(const Exchange& what, std::string_view how, const GroupExchanges::Build& build,
                      const RankTasks& ready) {
     const std::string key = std::string(how) + std::to_string(what.label) + " " + std::to_string(what.size.count());

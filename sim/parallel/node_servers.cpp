@@ -22,12 +22,12 @@ NodeServers::NodeServers(StepBuilder& step)
 }
 
 void NodeServers::arrange(std::vector<Bucket>& pieces, TensorOwner rule) {
-  const auto nodes = static_cast<std::size_t>(step_.spec.nodes);
-  const std::size_t workers = rule_.each_gpu ? step_.cluster.ranks.size() : nodes;
+  const std::size_t boxes = boxes_in_use(step_);
+  const std::size_t workers = rule_.each_gpu ? step_.cluster.ranks.size() : boxes;
   if (rule == TensorOwner::first_gpu) {
     for (std::size_t i = 0; i < pieces.size(); ++i) pieces[i].key = pieces.size() - 1 - i;
   } else {
-    assign_owners(pieces, rule, nodes * static_cast<std::size_t>(rule_.per_box));
+    assign_owners(pieces, rule, boxes * static_cast<std::size_t>(rule_.per_box));
     for (Bucket& piece : pieces) piece.key = piece.owner;
   }
   assign_owners(pieces, rule, std::max<std::size_t>(1, step_.cluster.ranks.size() / workers));

@@ -5,6 +5,7 @@
 
 #include "collective/all_reduce.hpp"
 #include "units/check.hpp"
+#include "units/sort_unique.hpp"
 #include "workload/lower.hpp"
 
 namespace gpuscale {
@@ -172,7 +173,14 @@ bool updates_on_server(const Job& job) {
 
 std::optional<BoxServers> box_servers_of(const StepBuilder& step) {
   const bool served = is_server(algorithm_in_force(step.job)) && !step.job.parallel.asynchronous;
-  return served && step.spec.nodes > 1 ? step.job.framework.exchange.servers : std::nullopt;
+  return served && boxes_in_use(step) > 1 ? step.job.framework.exchange.servers : std::nullopt;
+}
+
+std::size_t boxes_in_use(const StepBuilder& step) {
+  std::vector<int> boxes;
+  for (const DeviceId rank : step.cluster.ranks) boxes.push_back(step.cluster.topology.device(rank).node);
+  sort_unique(boxes);
+  return boxes.size();
 }
 
 double server_passes(Optimizer optimizer) { return update_traffic(optimizer, Precision::fp32, false) / Bytes(12); }

@@ -156,6 +156,9 @@ RankTasks add_layer_update(StepBuilder& step, int stage, std::size_t layer, cons
 /// How the framework's servers of several boxes work, where the job has both.
 std::optional<BoxServers> box_servers_of(const StepBuilder& step);
 
+/// How many boxes have a GPU of the job.
+std::size_t boxes_in_use(const StepBuilder& step);
+
 /// Whether the GPU that sums a tensor also updates it, for all.
 bool updates_on_owner(const StepBuilder& step);
 

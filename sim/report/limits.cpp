@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <utility>
 
+#include "execution/timeline.hpp"
+
 namespace gpuscale {
 
 namespace {
@@ -19,7 +21,14 @@ struct Part {
 
 double percent(const Report& report, Seconds part) { return 100.0 * (part / report.step_time); }
 
-std::string busiest_link(const Report& report) {
+/// Where exchanges spend their time: most of it in work beside sending, such as messages of a parameter server, or else
+/// on links.
+std::string where_exchanged(const Report& report) {
+  for (const ExchangeReport& exchange : report.exchanges) {
+    const bool is_work = exchange.uncompressed.count() <= 0 && exchange.purpose != kSlowedCompute;
+    if (is_work && exchange.exposed > 0.5 * report.split.exchange_exposed)
+      return fmt::format("; most of that {}", exchange.purpose);
+  }
   if (report.links.empty()) return {};
   return fmt::format("; busiest link {} at {:.0f} %", report.links.front().name, 100 * report.links.front().load);
 }
@@ -50,7 +59,7 @@ std::string limit_in_words(const Report& report) {
     text += fmt::format(", {} {:.0f} %", parts[1].beside, percent(report, parts[1].time));
   }
   if (parts[0].time == split.compute) text += slowest_card(report);
-  return percent(report, exchange) >= 100 * kWorthNaming ? text + busiest_link(report) : text;
+  return percent(report, exchange) >= 100 * kWorthNaming ? text + where_exchanged(report) : text;
 }
 
 std::vector<std::string> not_modelled(const Job& job, const ClusterSpec& spec) {

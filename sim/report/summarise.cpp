@@ -66,6 +66,18 @@ void add_sent(std::vector<ExchangeReport>& reports, const SentBytes& sent) {
   entry->uncompressed = sent.plain;
 }
 
+/// What exchanges do beside sending, such as sums on a parameter server, where the step waits for it noticeably.
+void add_work(std::vector<ExchangeReport>& reports, const PathTimes& path, const PlannedStep& step) {
+  constexpr double kNoticeable = 0.01;
+  constexpr std::string_view kSent = " exchange";
+  Seconds all;
+  for (const auto& [label, time] : path.exchanges) all += time;
+  for (const auto& [label, time] : path.exchanges) {
+    if (label == kSlowedCompute || label.ends_with(kSent) || time < all * kNoticeable) continue;
+    reports.push_back({.purpose = label, .exposed = time / steps_seen(step), .sent = {}, .uncompressed = {}});
+  }
+}
+
 std::vector<ExchangeReport> exchange_reports(const PathTimes& path, const PlannedStep& step) {
   std::vector<ExchangeReport> reports;
   for (const SentBytes& sent : step.sent) add_sent(reports, sent);
@@ -75,6 +87,7 @@ std::vector<ExchangeReport> exchange_reports(const PathTimes& path, const Planne
     report.sent = report.sent / static_cast<double>(step.steps);
     report.uncompressed = report.uncompressed / static_cast<double>(step.steps);
   }
+  add_work(reports, path, step);
   std::ranges::stable_sort(reports, std::ranges::greater(), &ExchangeReport::exposed);
   if (const auto slowed = path.exchanges.find(std::string(kSlowedCompute)); slowed != path.exchanges.end()) {
     reports.push_back(

@@ -56,11 +56,15 @@ void MachineDraft::read_device(const YamlEntry& entry, const std::string& path) 
   DeviceSpec device;
   device.kind = static_cast<DeviceKind>(reader.choice("kind", kDeviceKindNames));
   device.peer_rate = reader.optional_quantity<BytesPerSecond>("peer_rate");
+  device.staging_rate = reader.optional_quantity<BytesPerSecond>("staging_rate");
   device.place = entry.place();
   reader.finish();
   if (device.peer_rate && device.kind != DeviceKind::cpu) {
     reading_->note(reader.place("peer_rate"),
                    "'peer_rate' belongs to a device of kind cpu, whose root complex forwards");
+  }
+  if (device.staging_rate && device.kind != DeviceKind::memory) {
+    reading_->note(reader.place("staging_rate"), "'staging_rate' belongs to a device of kind memory");
   }
   const std::optional<Names> names = expand(entry.key, entry.place());
   complete_ = complete_ && names.has_value();

@@ -70,8 +70,6 @@ MachineSpec read_source(DataSource data, const std::string& path, LinkTypes& typ
     }
   }
   const bool gpudirect = reader.boolean_or("gpudirect", draft.machine().gpudirect);
-  std::optional<BytesPerSecond> staging_rate = reader.optional_quantity<BytesPerSecond>("staging_rate");
-  if (!staging_rate) staging_rate = draft.machine().staging_rate;
   const YamlValue* removals = reader.find("remove");
   if (removals != nullptr && like == nullptr)
     reading.note(removals->place(), "'remove' takes from the machine that this one is 'like'; say which");
@@ -95,7 +93,6 @@ MachineSpec read_source(DataSource data, const std::string& path, LinkTypes& typ
   machine.name = std::move(head.name);
   machine.source = std::move(head.source);
   machine.gpudirect = gpudirect;
-  machine.staging_rate = staging_rate;
   machine.place = data.map->place();
   return machine;
 }

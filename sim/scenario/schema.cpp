@@ -62,11 +62,11 @@ constexpr auto kSchema = std::to_array<SchemaKey>({
     {"cluster.machine.as_of", "date, as 2026-11-30", kNone, "when the source said so"},
     {"cluster.machine.like", "name, path or map of a machine", kNone, "starts from that machine; the keys below change it"},
     {"cluster.machine.remove", "list, as [nic0, {between: [gpu0, gpu1]}]", kNone, "devices and links of that machine to leave out"},
-    {"cluster.machine.staging_rate", "rate, as 20 GB/s", kNone, "all copies between its GPUs that pass through host memory"},
     {"cluster.machine.gpudirect", "true or false", "true", "network adapters reach the memory of cards that allow it without the host"},
     {"cluster.machine.devices", "map of names, ranges as gpu[0-3]", "required without like", "what is in the box"},
     {"cluster.machine.devices.NAME.kind", "gpu, cpu, memory, pcie_switch, nvswitch, nic or network_switch", kRequired, "what the device is"},
     {"cluster.machine.devices.NAME.peer_rate", "rate, as 10 GB/s", kNone, "cpu: all peer traffic its root complex passes"},
+    {"cluster.machine.devices.NAME.staging_rate", "rate, as 20 GB/s", kNone, "memory: all copies between GPUs that pass through it"},
     {"cluster.machine.links", "list", "required without like", "how devices are connected"},
     {"cluster.machine.links[].between", "two devices or ranges, as [gpu0, cpu0]", kRequired, "the two ends"},
     {"cluster.machine.links[].type", "link type, as pcie-3 x16", kRequired, "a file of topologies/links and the lanes taken"},
@@ -265,6 +265,7 @@ constexpr auto kSchema = std::to_array<SchemaKey>({
     {"framework.transport.in_network", "true or false", "false", "network switches add up where they can"},
     {"framework.transport.message", "time, as 8 us", kRequired, "software cost of a message or ring step"},
     {"framework.transport.direct_rate", "rate, as 9 GB/s", kNone, "ceiling of a copy between GPUs that reach each other"},
+    {"framework.transport.one_process", "true or false", "false", "one process drives all GPUs of a box: copies through host memory use that of its first GPU"},
     {"framework.transport.staged_rate", "rate, as 5.5 GB/s", kNone, "what a GPU sends of copies through host memory while it receives as much"},
     {"framework.transport.staged_crowd", "rate, as 80 GB/s", kNone, "h ranks through host memory at once reach this over h^2 each"},
     {"framework.transport.staged_least", "rate, as 12 GB/s", kNone, "which those ranks together never fall below"},
@@ -359,7 +360,8 @@ std::string key_elsewhere(std::string_view key, std::string_view path) {
   std::string names;
   for (const std::string_view name : *nearest) {
     const bool last = name == nearest->back();
-    names += fmt::format("{}'{}'", names.empty() ? "" : last ? " or " : ", ", name);
+    const std::string_view where = name.find('.') == std::string_view::npos ? " at the top of the scenario" : "";
+    names += fmt::format("{}'{}'{}", names.empty() ? "" : last ? " or " : ", ", name, where);
   }
   return fmt::format("; did you mean {}?", names);
 }

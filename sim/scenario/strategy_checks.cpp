@@ -61,7 +61,14 @@ class StrategyChecks {
     const ExchangeAlgorithm algorithm = parallel_.exchange.algorithm;
     if (sharded && meets_at_one_rank(algorithm)) {
       note("strategy.exchange.algorithm",
-           fmt::format("'{}' has no scattered sums, which 'zero' needs; write auto", name(algorithm)));
+           fmt::format("'{}' has no scattered sums, which 'zero' needs; write ring", name(algorithm)));
+    }
+    const Framework& framework = job_.framework;
+    if (sharded && algorithm == ExchangeAlgorithm::automatic && meets_at_one_rank(framework.exchange.algorithm)) {
+      note("strategy.zero",
+           fmt::format("{} sums by '{}', which has no scattered sums; leave 'zero' out, write 'exchange: {{algorithm: "
+                       "ring}}' or take another framework",
+                       framework.id.empty() ? "the framework" : framework.id, name(framework.exchange.algorithm)));
     }
   }
 

@@ -40,6 +40,7 @@ void read_rates(MapReader& reader, Transport& transport) {
   if (const auto rate = reader.optional_quantity<BytesPerSecond>("staged_rate")) transport.staged_rate = rate;
   if (const auto rate = reader.optional_quantity<BytesPerSecond>("staged_crowd")) transport.staged_crowd = rate;
   if (const auto rate = reader.optional_quantity<BytesPerSecond>("staged_least")) transport.staged_least = *rate;
+  transport.one_process = reader.boolean_or("one_process", transport.one_process);
   transport.server_rate = reader.quantity_or("server_rate", transport.server_rate);
 }
 

@@ -53,8 +53,8 @@ void scale_link_rates(ClusterSpec& cluster, std::string_view kind, double factor
   });
   for (DeviceSpec& device : cluster.machine.devices) {
     if (kind.empty() || kind == "pcie") scale(device.peer_rate, factor);
+    if (kind.empty() || kind == "memory") scale(device.staging_rate, factor);
   }
-  if (kind.empty() || kind == "memory") scale(cluster.machine.staging_rate, factor);
 }
 
 void scale_link_latencies(ClusterSpec& cluster, std::string_view kind, double factor) {

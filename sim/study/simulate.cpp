@@ -31,7 +31,7 @@ Timeline run_plan(const Plan& plan, const Topology& topology) {
 }
 
 Report run_once(const Job& job, const ClusterSpec& spec) {
-  const Cluster cluster = build_cluster(spec, job.framework.transport.staged_rate);
+  const Cluster cluster = build_cluster(spec, host_copies(job.framework.transport));
   const PlannedStep step = build_plan(job, spec, cluster, &plan_time);
   const Timeline timeline = run_plan(step.plan, cluster.topology);
   return summarise(job, spec, cluster, step, timeline);

@@ -79,7 +79,7 @@ void check_collectives(const MeasuredRow& row, const CheckContext& context, RowR
   }
   const Hardware hardware = load_hardware(std::nullopt, row.settings, {}, context.library);
   const Transport transport = load_transport(row.transport, context.library);
-  const Cluster cluster = build_cluster(hardware.cluster, transport.staged_rate);
+  const Cluster cluster = build_cluster(hardware.cluster, host_copies(transport));
   if (result.machine.empty()) result.machine = hardware.cluster.machine.id;
   Exchange exchange;
   exchange.size = size;

@@ -45,21 +45,15 @@ Device as_device(const DeviceSpec& spec, const ClusterSpec& cluster, const std::
   return device;
 }
 
-/// What limits copies between GPUs that pass through host memory, beside their links.
-struct StagedCopies {
-  ChannelId of_box = {};                    ///< for all of a box together; may be invalid
-  std::optional<BytesPerSecond> rate = {};  ///< of each GPU that sends and receives, each way
-};
-
 DeviceId add_device(TopologyBuilder& builder, const DeviceSpec& spec, const ClusterSpec& cluster,
-                    const std::string& prefix, int node, std::size_t kind, const StagedCopies& staged) {
+                    const std::string& prefix, int node, std::size_t kind, std::optional<BytesPerSecond> staged_rate) {
   Device device = as_device(spec, cluster, prefix, node, kind);
   if (spec.peer_rate) {
     device.through = builder.add_channel(device.name + " root complex, peer traffic", *spec.peer_rate, kPassParts);
   }
-  if (device.kind == DeviceKind::memory) device.staging = staged.of_box;
-  if (device.kind == DeviceKind::gpu && staged.rate)
-    device.staged = builder.add_channel(device.name + ", copies through host memory", *staged.rate * 2.0);
+  if (spec.staging_rate) device.staging = builder.add_channel(device.name + ", staged copies", *spec.staging_rate);
+  if (device.kind == DeviceKind::gpu && staged_rate)
+    device.staged = builder.add_channel(device.name + ", copies through host memory", *staged_rate * 2.0);
   return builder.add(std::move(device));
 }
 
@@ -81,13 +75,10 @@ Box add_box(TopologyBuilder& builder, const ClusterSpec& spec, int node, std::op
   Box box;
   std::map<std::string, DeviceId> devices;
   std::map<DeviceId, std::size_t> kinds;  // of the cards
-  StagedCopies staged{.rate = staged_rate};
-  if (spec.machine.staging_rate)
-    staged.of_box = builder.add_channel(prefix + "host memory, staged copies", *spec.machine.staging_rate);
   for (const DeviceSpec& device : spec.machine.devices) {
     const bool is_gpu = device.kind == DeviceKind::gpu;
     const std::size_t kind = is_gpu ? card_at(spec, static_cast<std::size_t>(node), box.gpus.size()) : 0;
-    const DeviceId id = add_device(builder, device, spec, prefix, node, kind, staged);
+    const DeviceId id = add_device(builder, device, spec, prefix, node, kind, staged_rate);
     devices.emplace(device.name, id);
     if (is_gpu) {
       box.gpus.push_back(id);
@@ -133,10 +124,11 @@ ConnectionSpec in_slot(ConnectionSpec connection, const BusOfCard& bus) {
   return connection;
 }
 
-Cluster build_cluster(const ClusterSpec& spec, std::optional<BytesPerSecond> staged_rate) {
+Cluster build_cluster(const ClusterSpec& spec, const HostCopies& copies) {
   TopologyBuilder builder;
+  if (copies.one_memory) builder.keep_copies_in_one_memory();
   std::vector<Box> boxes;
-  for (int node = 0; node < spec.nodes; ++node) boxes.push_back(add_box(builder, spec, node, staged_rate));
+  for (int node = 0; node < spec.nodes; ++node) boxes.push_back(add_box(builder, spec, node, copies.staged_rate));
   if (spec.fabric && spec.nodes > 1) {
     if (std::vector<Problem> problems = fabric_problems(spec); !problems.empty()) {
       throw ScenarioError(std::move(problems));

@@ -27,10 +27,15 @@ std::vector<RankSlot> rank_slots(const ClusterSpec& spec);
 /// A connection that ends at a card: no faster and no wider than the card's own bus.
 ConnectionSpec in_slot(ConnectionSpec connection, const BusOfCard& bus);
 
+/// How a library copies between GPUs that do not reach each other.
+struct HostCopies {
+  /// What a GPU sends through host memory while it receives as much; twice that one way. Empty: what its links carry.
+  std::optional<BytesPerSecond> staged_rate = {};
+  bool one_memory = false;  ///< through the memory nearest to the first GPU of a box; else to the one that sends
+};
+
 /// Builds every box and the fabric between them, and places the ranks.
-/// \param staged_rate what each GPU sends of copies through host memory while it receives as much; twice that one way.
-/// Empty: what its links carry
 /// \throws ScenarioError if a link names a device that is not there or a GPU cannot reach another.
-Cluster build_cluster(const ClusterSpec& spec, std::optional<BytesPerSecond> staged_rate = {});
+Cluster build_cluster(const ClusterSpec& spec, const HostCopies& copies = {});
 
 }  // namespace gpuscale

@@ -33,6 +33,8 @@ struct DeviceSpec {
   DeviceKind kind = DeviceKind::gpu;
   /// cpu only: the rate at which its root complex passes peer traffic between its ports, all together.
   std::optional<BytesPerSecond> peer_rate = {};
+  /// memory only: the rate at which copies between GPUs pass through it, all together, one way.
+  std::optional<BytesPerSecond> staging_rate = {};
   Place place = {};
 };
 
@@ -44,8 +46,6 @@ struct MachineSpec {
   std::vector<DeviceSpec> devices = {};
   std::vector<ConnectionSpec> connections = {};
   bool gpudirect = true;  ///< network adapters read and write GPU memory themselves, if the card allows it
-  /// Of all copies between GPUs that pass through the host memories of the box, together, one way.
-  std::optional<BytesPerSecond> staging_rate = {};
   Place place = {};
 };
 

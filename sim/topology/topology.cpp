@@ -48,6 +48,8 @@ DeviceId TopologyBuilder::add(Device device) {
   return id;
 }
 
+void TopologyBuilder::keep_copies_in_one_memory() { graph_->one_memory = true; }
+
 ChannelId TopologyBuilder::add_channel(std::string name, BytesPerSecond rate, int counts) {
   check(rate.count() > 0, "a channel has a positive rate");
   check(counts > 0, "a channel counts what passes it");

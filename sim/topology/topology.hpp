@@ -31,7 +31,7 @@ struct Device {
   bool gpudirect = false;     ///< gpu: the network adapter reads and writes its memory without the host
   /// cpu: peer traffic that passes its root complex, kPassParts bytes for each; may be invalid
   ChannelId through = {};
-  ChannelId staging = {};  ///< memory: copies between GPUs that pass through it or another of its box; may be invalid
+  ChannelId staging = {};  ///< memory: copies between GPUs that pass through it; may be invalid
   ChannelId staged = {};   ///< gpu: what it writes and reads of copies that pass through host memory; may be invalid
 };
 
@@ -117,6 +117,8 @@ class TopologyBuilder {
   ~TopologyBuilder();
 
   DeviceId add(Device device);
+  /// Copies between GPUs of a box that pass through host memory use the one nearest to its first GPU.
+  void keep_copies_in_one_memory();
   /// \param rate of what passes it, bytes a second
   ChannelId add_channel(std::string name, BytesPerSecond rate, int counts = 1);
   /// Both directions, each with the full rate, or one rate for both if half duplex.

@@ -112,6 +112,12 @@ DeviceId Topology::Graph::nearest_memory(DeviceId device) {
   return memory ? box.devices[*memory] : DeviceId();
 }
 
+DeviceId Topology::Graph::staging_memory(DeviceId gpu) {
+  if (!one_memory) return nearest_memory(gpu);
+  const auto is_gpu = [&](DeviceId device) { return devices[device.index()].kind == DeviceKind::gpu; };
+  return nearest_memory(*std::ranges::find_if(box_of(gpu).devices, is_gpu));
+}
+
 std::vector<DeviceId> Topology::Graph::adapters_of(DeviceId device) {
   std::vector<DeviceId> adapters;
   if (devices[device.index()].node < 0) return adapters;
@@ -135,7 +141,7 @@ std::optional<Topology::Graph::Way> Topology::Graph::way_in_box(DeviceId from, D
     std::optional<std::vector<LinkId>> path = path_in_box(from, to, Ways::all);
     return path ? std::optional<Way>(Way{.pieces = {std::move(*path)}}) : std::nullopt;
   }
-  const DeviceId memory = nearest_memory(from);
+  const DeviceId memory = staging_memory(from);
   if (!memory.valid()) return std::nullopt;
   std::optional<std::vector<LinkId>> up = path_in_box(from, memory, Ways::all);
   std::optional<std::vector<LinkId>> down = path_in_box(memory, to, Ways::all);
@@ -159,7 +165,7 @@ std::optional<Topology::Graph::Way> Topology::Graph::half_way(DeviceId device, D
     auto direct = path(device, adapter, Ways::all);
     return direct ? std::optional<Way>(Way{.pieces = {std::move(*direct)}}) : std::nullopt;
   }
-  const DeviceId memory = nearest_memory(device);
+  const DeviceId memory = staging_memory(device);
   if (!memory.valid()) return std::nullopt;
   auto inner = path(device, memory, Ways::all);
   auto outer = path(memory, adapter, Ways::all);

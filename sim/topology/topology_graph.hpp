@@ -25,6 +25,7 @@ struct Topology::Graph {
   std::vector<std::uint32_t> first_link;  ///< by device: where its links begin there, and a last one where all end
   TorusGrid torus;
   EqualCostSpec equal_cost;
+  bool one_memory = false;  ///< of each box, for all copies between GPUs that pass through host memory
 
   /// What stands in one box: its devices and the links among them by their place in its shape.
   struct Box {
@@ -55,6 +56,8 @@ struct Topology::Graph {
   [[nodiscard]] Way find_way(DeviceId from, DeviceId to);
   [[nodiscard]] Route find_route(DeviceId from, DeviceId to);
   [[nodiscard]] DeviceId nearest_memory(DeviceId device);
+  /// Where copies of a GPU to others rest.
+  [[nodiscard]] DeviceId staging_memory(DeviceId gpu);
   /// Adapters of the device's box with a link out of it, nearest first.
   [[nodiscard]] std::vector<DeviceId> adapters_of(DeviceId device);
 

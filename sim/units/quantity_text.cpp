@@ -163,10 +163,11 @@ std::string wrong_kind(std::string_view text, const Number& number, const Unit& 
   const KindInfo& want = info(wanted);
   if (number.rest.empty()) {
     constexpr std::size_t kFewDigits = 4;  // a longer number is hardly meant in the example's unit
-    return number.digits.size() <= kFewDigits ? fmt::format("{} is not {}; write a number with a unit, such as {} {}",
-                                                            in_quotes(text), want.words, number.digits, want.unit)
-                                              : fmt::format("{} is not {}; write a number with a unit, such as {}",
-                                                            in_quotes(text), want.words, want.example);
+    const bool may_be_meant = number.digits.size() <= kFewDigits && number.value > 0;
+    return may_be_meant ? fmt::format("{} is not {}; write a number with a unit, such as {} {}", in_quotes(text),
+                                      want.words, number.digits, want.unit)
+                        : fmt::format("{} is not {}; write a number with a unit, such as {}", in_quotes(text),
+                                      want.words, want.example);
   }
   const bool forgot_second = (unit.kind == QuantityKind::size && wanted == QuantityKind::rate) ||
                              (unit.kind == QuantityKind::flop && wanted == QuantityKind::flop_rate);

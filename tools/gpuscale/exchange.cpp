@@ -102,7 +102,7 @@ int exchange_command(const Invocation& invocation) {
   }
   Result result(output.output, hardware_options.inputs());
 
-  const Cluster cluster = build_cluster(hardware.cluster, hardware.framework.transport.staged_rate);
+  const Cluster cluster = build_cluster(hardware.cluster, host_copies(hardware.framework.transport));
   if (!words.ranks.empty()) {
     query.ranks = usage_checked([&] { return read_ranks(words.ranks, cluster.ranks.size()); });
   }

@@ -70,6 +70,15 @@ TEST_SUITE("parallel") {
           doctest::Approx(4 * (10 + 3) * 1e-3).epsilon(1e-3));
   }
 
+  TEST_CASE("one process makes replicas and sums gradients for every microbatch") {
+    Job job = plain_job(dense_net(2));
+    job.framework.exchange.algorithm = ExchangeAlgorithm::gather;
+    const double one = outcome(job, 4).seconds();
+    job.batch.samples *= 4;
+    job.parallel.pipeline.microbatches = 4;
+    CHECK(outcome(job, 4).seconds() == doctest::Approx(4 * one).epsilon(0.01));
+  }
+
   TEST_CASE("replicas and gradients of one process pass along a ring, whatever the number of GPUs") {
     // 256 MB of weights, down the line and back in chunks: one more of them with each further GPU.
     Job job = plain_job(dense_net(1, 8000), 1);

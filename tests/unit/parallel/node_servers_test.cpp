@@ -124,6 +124,26 @@ TEST_SUITE("parallel") {
           doctest::Approx(2 * (kTensor / kSlow - travels)).epsilon(1e-6));
   }
 
+  TEST_CASE("boxes without a card of the job have no server") {
+    for (const TensorOwner rule : {TensorOwner::first_gpu, TensorOwner::least_bytes}) {
+      Job job = plain_job(dense_net(5));
+      job.framework.exchange = {.algorithm = ExchangeAlgorithm::parameter_server_cpu,
+                                .overlap = false,
+                                .owner = rule,
+                                .servers = BoxServers{.split_from = 1e9}};
+      ClusterSpec spec = star_cluster(2);
+      const auto with_boxes = [&](int boxes) {
+        Topology topology = boxes_of(boxes, 1);
+        const std::vector<DeviceId> ranks(topology.gpus().begin(), topology.gpus().begin() + 2);
+        const Cluster cluster{std::move(topology), ranks};
+        spec.nodes = boxes;
+        return execute(build_plan(job, spec, cluster, &plan_time).plan, cluster.topology).end;
+      };
+      CHECK(with_boxes(2) == with_boxes(3));
+      CHECK(with_boxes(2) == with_boxes(5));
+    }
+  }
+
   TEST_CASE("on the CPU each card sends over its own slot and the processor adds up") {
     const Asked on_cpu{.algorithm = ExchangeAlgorithm::parameter_server_cpu};
     CHECK(seconds(on_cpu, 2, 4) - seconds(on_cpu, 2, 1) == doctest::Approx(3 * kTensor / kServer).epsilon(1e-6));

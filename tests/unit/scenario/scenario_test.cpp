@@ -89,7 +89,7 @@ TEST_SUITE("scenario") {
     CHECK(scenario.cluster.gpu.multiprocessors == 28);
     CHECK(scenario.cluster.gpu.memory_size == 11_GiB * (15.0 / 16.0));
     CHECK(scenario.cluster.gpu.fast_memory_size == 10_GiB);
-    CHECK(scenario.cluster.machine.staging_rate == BytesPerSecond(20e9));
+    CHECK(scenario.job.framework.transport.one_process);
     CHECK(rate_at(scenario.cluster.gpu.matrix, Precision::fp16) == FlopPerSecond(100e12));
     CHECK(scenario.cluster.gpu.nvlink == LinkChoice{"nvlink-2", 2});
     CHECK(scenario.job.framework.host.shared);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <doctest/doctest.h>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "unit/machines.hpp"
 
@@ -31,6 +34,27 @@ ClusterSpec four_boxes() {
   spec.nodes = 4;
   spec.gpus = 4;
   spec.fabric = FabricSpec{.link = link_type(6_GBps, 1_us, "infiniband"), .switch_latency = 200e-9 * 1_s};
+  return spec;
+}
+
+/// Four cards, two at each of two sockets.
+ClusterSpec two_sockets() {
+  ClusterSpec spec;
+  spec.gpus = 4;
+  for (const char* number : {"0", "1"}) {
+    const std::string cpu = std::string("cpu") + number;
+    const std::string memory = std::string("memory") + number;
+    spec.machine.devices.push_back({.name = cpu, .kind = DeviceKind::cpu});
+    spec.machine.devices.push_back({.name = memory, .kind = DeviceKind::memory});
+    spec.machine.connections.push_back({.from = cpu, .to = memory, .type = link_type(40_GBps, 0_us, "memory")});
+  }
+  for (const int card : {0, 1, 2, 3}) {
+    const std::string name = "gpu" + std::to_string(card);
+    spec.machine.devices.push_back({.name = name});
+    spec.machine.connections.push_back(
+        {.from = name, .to = card < 2 ? "cpu0" : "cpu1", .type = link_type(12_GBps, 1_us)});
+  }
+  spec.machine.connections.push_back({.from = "cpu0", .to = "cpu1", .type = link_type(20_GBps, 1_us, "socket")});
   return spec;
 }
 
@@ -118,7 +142,7 @@ TEST_SUITE("topology") {
   TEST_CASE("what a card sends and receives through host memory is one rate, over PCIe and the network") {
     ClusterSpec spec = four_boxes();
     spec.gpu.peer_to_peer = false;
-    const Topology topology = build_cluster(spec, 5_GBps).topology;
+    const Topology topology = build_cluster(spec, {.staged_rate = 5_GBps}).topology;
     const DeviceId first = topology.gpus().front();
     const ChannelId staged = topology.device(first).staged;
     CHECK(topology.channels()[staged.index()].rate == 10_GBps);
@@ -127,6 +151,23 @@ TEST_SUITE("topology") {
       CHECK(std::ranges::count(topology.route(other, first).channels, staged) == 1);
     }
     CHECK_FALSE(build_cluster(spec).topology.device(first).staged.valid());
+  }
+
+  TEST_CASE("copies of one process rest in the memory of its first card, others in that of the sender") {
+    ClusterSpec spec = two_sockets();
+    spec.gpu.peer_to_peer = false;
+    for (const bool one_memory : {false, true}) {
+      CAPTURE(one_memory);
+      const Topology topology = build_cluster(spec, {.one_memory = one_memory}).topology;
+      const Route& route = topology.route(topology.gpus()[2], topology.gpus()[3]);
+      const auto rests_in = [&](std::string_view memory) {
+        return std::ranges::any_of(route.links, [&](LinkId link) {
+          return topology.device(topology.links()[link.index()].to).name == memory;
+        });
+      };
+      CHECK(rests_in("memory0") == one_memory);
+      CHECK(rests_in("memory1") == !one_memory);
+    }
   }
 
   TEST_CASE("cards share equally near adapters evenly and prefer the nearer") {

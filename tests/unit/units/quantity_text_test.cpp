@@ -64,7 +64,9 @@ TEST_SUITE("units") {
       QuantityKind kind;
       std::string_view problem;
     };
-    constexpr std::array<Row, 13> kRows = {{
+    constexpr std::array<Row, 15> kRows = {{
+        {"-5", QuantityKind::rate, "'-5' is not a rate; write a number with a unit, such as 12 GB/s"},
+        {"0", QuantityKind::duration, "'0' is not a time; write a number with a unit, such as 30 us"},
         {"25", QuantityKind::size, "'25' is not a size; write a number with a unit, such as 25 MiB"},
         {"", QuantityKind::rate, "an empty text is not a rate; write 12 GB/s"},
         {"fast", QuantityKind::rate, "'fast' is not a rate; write a number with a unit, such as 12 GB/s"},
