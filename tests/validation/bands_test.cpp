@@ -126,11 +126,11 @@ TEST_SUITE("validation") {
 
   TEST_CASE("VGG-16 on eight cards that cannot copy to each other gains little or nothing") {
     // Lambda TensorFlow benchmark: 0.78x on eight RTX 3090 of a dual EPYC box, 254 images/s against 325 of one, 0.81x
-    // on four. Copies through host memory crowd each other more there than in ours, so this is no more than a bound.
+    // on four. All copies go through the memory of one socket.
     const Report report =
         run(keys_of({"vgg16", 48, "tf32", "tensorflow-replicated"}, {"server-8x-pcie4-epyc", "rtx-3090"}, 8));
     print_beside("VGG-16, 8x RTX 3090", 0.78, *report.speedup);
-    CHECK(*report.speedup <= 8 * 0.25);
+    CHECK(*report.speedup <= 1.2);
   }
 
   TEST_CASE("cards on risers gain with parameters on the CPU and lose with Keras and parameters on one of them") {
