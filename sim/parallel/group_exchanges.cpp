@@ -253,6 +253,28 @@ std::map<std::size_t, GroupExchanges::After> GroupExchanges::ends_of(ClassKey ke
   return ends;
 }
 
+void GroupExchanges::note_slowed(ClassKey key, const Draft& draft, const AlikeFlows& flows) {
+  const Members& members = members_of(key);
+  std::vector<std::vector<std::uint32_t>> by(members.size());  // of each member, the classes that slow it
+  for (std::size_t i = members.size(); i < draft.plan.size(); ++i) {
+    if (std::ranges::find(waited_for_, draft.plan.task(TaskId(i)).label) != waited_for_.end()) continue;
+    for (const LaneId lane : draft.plan.slowed_lanes(TaskId(i))) {
+      if (lane.index() < members.size()) by[lane.index()].push_back(flows.classes[i]);
+    }
+  }
+  std::map<std::vector<std::uint32_t>, std::size_t> numbers;
+  std::map<std::size_t, std::size_t> number_of_role;
+  std::vector<std::size_t> keys(ranks_.roles.size(), 0);
+  bool straddles = false;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    sort_unique(by[i]);
+    const std::size_t number = numbers.try_emplace(std::move(by[i]), numbers.size()).first->second;
+    straddles |= number_of_role.try_emplace(ranks_.roles[members[i]], number).first->second != number;
+    for (const std::size_t group : groups_of(key)) keys[sets_[key.first].groups[group][i]] = 1 + number;
+  }
+  if (straddles) note_unlike(keys);
+}
+
 GroupExchanges::Sketch GroupExchanges::sketch(PlanBuilder& plan, ClassKey key, const Build& build) {
   const Draft draft = draft_of(plan, first_group(key), build);
   AlikeFlows flows = flows_of(plan, key, build, draft);
@@ -260,6 +282,7 @@ GroupExchanges::Sketch GroupExchanges::sketch(PlanBuilder& plan, ClassKey key, c
   const std::vector<After> stands = add_tasks(plan, members_of(key), draft, flows, result);
   result.ends = ends_of(key, draft, stands);
   if (folds_) {
+    note_slowed(key, draft, flows);
     alike_.push_back(std::move(flows));
     alike_classes_.push_back(key);
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <map>
@@ -50,6 +51,9 @@ class GroupExchanges {
   /// Another lane that exchanges may work on: to a Build, the first is LaneId(group.size()), the next one more.
   void add_other_lane(LaneId lane) { other_lanes_.push_back(lane); }
   [[nodiscard]] bool has_other_lane() const { return !other_lanes_.empty(); }
+  /// Says that ranks compute nothing beside transfers of this label, so that it does not matter which of them slow
+  /// whom.
+  void note_waited_for(std::uint32_t label) { waited_for_.push_back(label); }
 
   [[nodiscard]] std::size_t group_size(GroupSetId set) const { return sets_[set.index()].groups.front().size(); }
   /// The first group of a set.
@@ -110,6 +114,8 @@ class GroupExchanges {
   /// Ranks of groups of different kinds are not alike.
   void note_unlike(ClassKey key, const GroupKinds& kinds);
   void note_unlike(const std::vector<std::size_t>& keys);
+  /// Parts ranks of one role that compute slower beside unlike transfers.
+  void note_slowed(ClassKey key, const Draft& draft, const AlikeFlows& flows);
 
   Draft draft_of(const PlanBuilder& plan, const RankGroup& group, const Build& build) const;
   AlikeFlows flows_of(const PlanBuilder& plan, ClassKey key, const Build& build, const Draft& draft);
@@ -128,6 +134,7 @@ class GroupExchanges {
   bool folds_ = false;                      ///< some role has several ranks
   std::vector<GroupSet> sets_;
   std::vector<LaneId> other_lanes_ = {};
+  std::vector<std::uint32_t> waited_for_ = {};  ///< labels
   std::map<ClassKey, RankGroup> first_groups_;
   std::map<std::pair<ClassKey, std::string>, Sketch> sketches_;
   std::vector<std::size_t> finer_;  ///< by rank: roles parted by what was noted; empty if nothing was

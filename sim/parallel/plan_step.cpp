@@ -208,6 +208,7 @@ PlannedStep plan_step(const Job& job, const ClusterSpec& spec, const Cluster& cl
                    .plan = std::move(plan),
                    .roles = std::move(ranks.roles),
                    .exchanges = GroupExchanges(cluster, std::move(ranks.all), job.framework.transport, plan_time)};
+  if (job.parallel.tensor.overlap <= 0.0) step.exchanges.note_waited_for(step.plan.label("tensor exchange"));
   step.kinds = kinds_of_ranks(step, kinds);
   step.parts = cut_into_parts(step.work, stage_times(step), job.parallel.pipeline);
   step.tied = copy_tied_tables(step.work, step.parts);
