@@ -23,7 +23,7 @@ struct HostCost {
   Seconds microbatch = {};        ///< once a microbatch on every stage: schedule, input, loss scale
   Seconds step = {};              ///< once a step: session, loss read-back, zeroing, data hand-over
   Seconds optimizer_tensor = {};  ///< to issue the update of one parameter tensor
-  Seconds replica = {};         ///< once a step for each GPU, where replicas of the model are made anew: threads, batch
+  Seconds replica = {};         ///< once a pass for each GPU, where replicas of the model are made anew: threads, batch
   Seconds replica_tensor = {};  ///< the same for each parameter tensor
   bool shared = false;          ///< one interpreter issues for all GPUs of a process (GIL)
 };

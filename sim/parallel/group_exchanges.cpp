@@ -237,19 +237,29 @@ std::vector<GroupExchanges::After> GroupExchanges::add_tasks(PlanBuilder& plan, 
   return stands;
 }
 
+void GroupExchanges::part_members(ClassKey key, const std::vector<std::size_t>& numbers) {
+  const Members& members = members_of(key);
+  std::map<std::size_t, std::size_t> number_of_role;
+  std::vector<std::size_t> keys(ranks_.roles.size(), 0);
+  bool differ = false;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    differ |= number_of_role.try_emplace(ranks_.roles[members[i]], numbers[i]).first->second != numbers[i];
+    for (const std::size_t group : groups_of(key)) keys[sets_[key.first].groups[group][i]] = 1 + numbers[i];
+  }
+  if (differ) note_unlike(keys);
+}
+
 std::map<std::size_t, GroupExchanges::After> GroupExchanges::ends_of(ClassKey key, const Draft& draft,
                                                                      const std::vector<After>& stands) {
   const Members& members = members_of(key);
   std::map<std::size_t, After> ends;
-  std::vector<std::size_t> keys(ranks_.roles.size(), 0);
-  bool end_together = true;
+  std::vector<std::size_t> numbers;
   for (std::size_t i = 0; i < members.size(); ++i) {
     const After end = stands[draft.ends[i].index()];
-    end_together = ends.try_emplace(ranks_.roles[members[i]], end).first->second == end && end_together;
-    for (const std::size_t group : groups_of(key))
-      keys[sets_[key.first].groups[group][i]] = 1 + 2 * end.index + (end.is_role ? 1 : 0);
+    ends.try_emplace(ranks_.roles[members[i]], end);
+    numbers.push_back(2 * end.index + (end.is_role ? 1 : 0));
   }
-  if (!end_together) note_unlike(keys);
+  part_members(key, numbers);
   return ends;
 }
 
@@ -262,17 +272,13 @@ void GroupExchanges::note_slowed(ClassKey key, const Draft& draft, const AlikeFl
       if (lane.index() < members.size()) by[lane.index()].push_back(flows.classes[i]);
     }
   }
-  std::map<std::vector<std::uint32_t>, std::size_t> numbers;
-  std::map<std::size_t, std::size_t> number_of_role;
-  std::vector<std::size_t> keys(ranks_.roles.size(), 0);
-  bool straddles = false;
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    sort_unique(by[i]);
-    const std::size_t number = numbers.try_emplace(std::move(by[i]), numbers.size()).first->second;
-    straddles |= number_of_role.try_emplace(ranks_.roles[members[i]], number).first->second != number;
-    for (const std::size_t group : groups_of(key)) keys[sets_[key.first].groups[group][i]] = 1 + number;
+  std::map<std::vector<std::uint32_t>, std::size_t> known;
+  std::vector<std::size_t> numbers;
+  for (std::vector<std::uint32_t>& classes : by) {
+    sort_unique(classes);
+    numbers.push_back(known.try_emplace(std::move(classes), known.size()).first->second);
   }
-  if (straddles) note_unlike(keys);
+  part_members(key, numbers);
 }
 
 GroupExchanges::Sketch GroupExchanges::sketch(PlanBuilder& plan, ClassKey key, const Build& build) {

@@ -114,6 +114,8 @@ class GroupExchanges {
   /// Ranks of groups of different kinds are not alike.
   void note_unlike(ClassKey key, const GroupKinds& kinds);
   void note_unlike(const std::vector<std::size_t>& keys);
+  /// Parts members of one role with unlike numbers, in every group of the class.
+  void part_members(ClassKey key, const std::vector<std::size_t>& numbers);
   /// Parts ranks of one role that compute slower beside unlike transfers.
   void note_slowed(ClassKey key, const Draft& draft, const AlikeFlows& flows);
 

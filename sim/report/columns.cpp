@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <numeric>
+#include <ostream>
 #include <string_view>
 
 namespace gpuscale {
@@ -104,8 +105,7 @@ std::size_t broken_at(std::string_view word, std::size_t width) {
   std::size_t end = 0;
   std::size_t joint = 0;
   for (std::size_t characters = 0; end < word.size(); ++end) {
-    const bool starts = (static_cast<unsigned char>(word[end]) & 0xC0U) != 0x80U;
-    if (starts && ++characters > width) break;
+    if (starts_character(word[end]) && ++characters > width) break;
     if (std::string_view("-/,._=:").find(word[end]) != std::string_view::npos) joint = end + 1;
   }
   return joint > 0 && end < word.size() ? joint : end;
@@ -211,6 +211,13 @@ std::string left_out_note(std::vector<TextColumn> columns, std::size_t width, st
   const std::string terminal = all <= kWidestText ? fmt::format(" or a terminal {} columns wide", all) : "";
   return fmt::format("no room for the column{} {}: --format {}{} shows {}", one ? "" : "s", titles, format, terminal,
                      one ? "it" : "them");
+}
+
+void write_left_out(std::ostream& out, const std::vector<TextColumn>& columns, std::size_t width,
+                    std::string_view format, std::size_t indent) {
+  constexpr std::size_t kHanging = 2;
+  const std::string note = left_out_note(columns, width, format, indent);
+  if (!note.empty()) out << std::string(indent, ' ') << wrapped(note, width, kHanging) << '\n';
 }
 
 std::string pipe_table(const std::vector<TextColumn>& columns) {

@@ -4,6 +4,7 @@
 /// Tables as columns of finished text, laid out for a terminal or for Markdown.
 
 #include <cstddef>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,10 @@ std::vector<std::string> layout(std::vector<TextColumn> columns, std::size_t wid
 /// the output format that has them all.
 std::string left_out_note(std::vector<TextColumn> columns, std::size_t width, std::string_view format = "csv",
                           std::size_t indent = 0);
+
+/// That sentence on lines of its own below a table; nothing if no column is left out.
+void write_left_out(std::ostream& out, const std::vector<TextColumn>& columns, std::size_t width,
+                    std::string_view format = "csv", std::size_t indent = 0);
 
 /// A Markdown pipe table of all columns; pipes and newlines inside cells are escaped.
 std::string pipe_table(const std::vector<TextColumn>& columns);

@@ -98,18 +98,12 @@ void write_memory(std::ostream& out, const Report& report, const TextStyle& styl
   }
 }
 
-/// Of a table two spaces in; JSON has all of it.
-void write_left_out(std::ostream& out, const std::vector<TextColumn>& columns, const TextStyle& style) {
-  const std::string note = left_out_note(columns, style.width, "json", 2);
-  if (!note.empty()) out << "  " << wrapped(note, style.width, 2) << '\n';
-}
-
 /// Unlike GPUs side by side.
 void write_cards(std::ostream& out, const Report& report, const TextStyle& style) {
   if (report.cards.empty()) return;
   out << '\n' << bold("Kinds of GPUs", style) << '\n';
   for (const std::string& row : layout(card_columns(report), style.width, 2)) out << row << '\n';
-  write_left_out(out, card_columns(report), style);
+  write_left_out(out, card_columns(report), style.width, "json", 2);
 }
 
 void write_links(std::ostream& out, const Report& report, const TextStyle& style) {
@@ -132,7 +126,7 @@ void write_layers(std::ostream& out, const Report& report, const TextStyle& styl
   if (!style.verbose || report.layers.empty()) return;
   out << '\n' << bold("Layers, each on one GPU and in one pass", style) << '\n';
   for (const std::string& row : layout(layer_columns(report), style.width, 2)) out << row << '\n';
-  write_left_out(out, layer_columns(report), style);
+  write_left_out(out, layer_columns(report), style.width, "json", 2);
 }
 
 void write_list(std::ostream& out, std::string_view title, const std::vector<std::string>& items,

@@ -19,12 +19,6 @@ void write_head(std::ostream& out, const CommonFacts& common, const TextStyle& s
   if (!common.title.empty()) out << '\n';
 }
 
-void write_left_out(std::ostream& out, const std::vector<TextColumn>& columns, const TextStyle& style) {
-  if (const std::string note = left_out_note(columns, style.width); !note.empty()) {
-    out << wrapped(note, style.width, 2) << '\n';
-  }
-}
-
 bool runs(const Report& report) { return report.memory.fits && !is_refused(report); }
 
 }  // namespace
@@ -43,7 +37,7 @@ void write_text(std::ostream& out, std::span<const Report> reports, const TextSt
     out << (runs(reports[i]) ? lines[i + 1] : red(lines[i + 1], style)) << '\n';
   }
   out << '\n';
-  write_left_out(out, columns, style);
+  write_left_out(out, columns, style.width);
   for (const std::string& note : common.notes) out << wrapped(printable(note), style.width, 2) << '\n';
 }
 
@@ -62,7 +56,7 @@ void write_text(std::ostream& out, const Ranking& ranking, const TextStyle& styl
     out << (runs(ranking.entries[i].report) ? lines[i + 1] : red(lines[i + 1], style)) << '\n';
   }
   out << '\n';
-  write_left_out(out, columns, style);
+  write_left_out(out, columns, style.width);
   out << wrapped(printable(ranking.verdict), style.width, 0) << '\n';
   for (const std::string& note : ranking.notes) out << wrapped(printable(note), style.width, 2) << '\n';
 }

@@ -14,8 +14,6 @@ std::string dressed(std::string_view code, std::string_view text, const TextStyl
   return style.colour ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
 }
 
-bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
-
 }  // namespace
 
 std::string bold(std::string_view text, const TextStyle& style) { return dressed("1", text, style); }
@@ -42,6 +40,8 @@ std::string printable(std::string_view text) {
   }
   return clean;
 }
+
+bool starts_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }
 
 std::size_t display_width(std::string_view text) {
   std::size_t width = 0;

@@ -24,6 +24,9 @@ std::string green(std::string_view text, const TextStyle& style);
 /// visible escapes, "\x1b" for ESC and "\u009b" for one of the second set.
 std::string printable(std::string_view text);
 
+/// Whether a byte of UTF-8 is the first of its character.
+bool starts_character(char byte);
+
 /// Columns a text takes on a terminal: its UTF-8 characters.
 std::size_t display_width(std::string_view text);
 

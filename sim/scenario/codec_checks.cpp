@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collective/codec.hpp"
+#include "scenario/framework_reader.hpp"
 #include "workload/lower.hpp"
 
 namespace gpuscale {
@@ -59,8 +60,7 @@ void check_widths(const Scenario& scenario, const SoundParts& sound, std::span<c
   if (!sound.framework || !job.framework.exchange.compact || job.parallel.average_every > 1) return;
   const bool sums_only = job.parallel.shard.stage > 0;  // which no narrower codec can do
   check_width("strategy.exchange.codec", job.parallel.exchange.codec, computed,
-              fmt::format("gradients, which {} sends in {},",
-                          job.framework.id == "inline" ? "this framework" : job.framework.id, name(job.precision)),
+              fmt::format("gradients, which {} sends in {},", in_words(job.framework), name(job.precision)),
               sums_only ? "none" : narrower(computed.count() * 8.0, true), reading);
 }
 

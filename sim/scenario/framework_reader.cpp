@@ -130,4 +130,8 @@ Framework read_framework(const YamlValue& value, const std::string& path, Readin
   return framework;
 }
 
+std::string_view in_words(const Framework& framework) {
+  return framework.id == "inline" ? "this framework" : std::string_view(framework.id);
+}
+
 }  // namespace gpuscale

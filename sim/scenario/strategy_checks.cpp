@@ -11,6 +11,7 @@
 
 #include "scenario/batch_checks.hpp"
 #include "scenario/beside.hpp"
+#include "scenario/framework_reader.hpp"
 #include "scenario/layer_checks.hpp"
 
 namespace gpuscale {
@@ -68,7 +69,7 @@ class StrategyChecks {
       note("strategy.zero",
            fmt::format("{} sums by '{}', which has no scattered sums; leave 'zero' out, write 'exchange: {{algorithm: "
                        "ring}}' or take another framework",
-                       framework.id.empty() ? "the framework" : framework.id, name(framework.exchange.algorithm)));
+                       in_words(framework), name(framework.exchange.algorithm)));
     }
   }
 

@@ -21,12 +21,6 @@ void write_lines(std::ostream& out, const std::vector<TextColumn>& columns, cons
   for (std::size_t i = titled ? 0 : 1; i < lines.size(); ++i) out << lines[i] << '\n';
 }
 
-void write_left_out(std::ostream& out, const std::vector<TextColumn>& columns, std::size_t width,
-                    std::string_view format, std::size_t indent) {
-  const std::string note = left_out_note(columns, width, format, indent);
-  if (!note.empty()) out << std::string(indent, ' ') << wrapped(note, width, indent) << '\n';
-}
-
 /// "fits" in green or "does not fit" in red, with what follows.
 std::string dressed_verdict(const Report& report, const TextStyle& style) {
   const std::string text = verdict(report);

@@ -47,8 +47,7 @@ std::vector<TextColumn> columns_of(const Sensitivity& sensitivity) {
 
 constexpr std::string_view kLegend =
     "10 % better: throughput with 10 % more of the figure, or 10 % less where it is a time; half as good: step time "
-    "with "
-    "half of it, or twice as much where it is a time, or without it, relative to now.";
+    "with half of it, or twice as much where it is a time, or without it, relative to now.";
 
 Json to_json(const FigureEffect& effect) {
   Json object = {{"figure", effect.key}, {"name", effect.name}, {"now", effect.now}};
@@ -75,9 +74,7 @@ void write_text(std::ostream& out, const Sensitivity& sensitivity, const TextSty
   const std::vector<std::string> lines = layout(columns, style.width);
   for (std::size_t i = 0; i < lines.size(); ++i) out << (i == 0 ? bold(lines[i], style) : lines[i]) << '\n';
   out << '\n';
-  if (const std::string note = left_out_note(columns, style.width); !note.empty()) {
-    out << wrapped(note, style.width, 2) << '\n';
-  }
+  write_left_out(out, columns, style.width);
   out << wrapped(sensitivity.verdict, style.width, 0) << '\n' << wrapped(kLegend, style.width, 0) << '\n';
 }
 

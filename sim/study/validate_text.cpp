@@ -20,8 +20,7 @@ void write_table(std::ostream& out, std::string_view title, const std::vector<Te
   if (!title.empty()) out << '\n' << title << '\n';
   const std::vector<std::string> lines = layout(columns, style.width);
   for (std::size_t i = 0; i < lines.size(); ++i) out << (i == 0 ? bold(lines[i], style) : lines[i]) << '\n';
-  if (const std::string note = left_out_note(columns, style.width, "md"); !note.empty())
-    out << wrapped(note, style.width, 2) << '\n';
+  write_left_out(out, columns, style.width, "md");
 }
 
 void write_unused(std::ostream& out, const Validation& validation, const TextStyle& style) {
